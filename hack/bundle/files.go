@@ -91,7 +91,7 @@ archive also contains:
 | chart/, manifests/ | the Helm chart and the manifests, two ways to install the operator |
 | samples/ | sample stacks |
 | images.txt | every image that installations pull |
-| SHA256SUMS | checksums of the files; to check them, run sha256sum --check SHA256SUMS in the folder into which you unpack this archive |
+| SHA256SUMS | checksums of the files; to check them, run sha256sum --check SHA256SUMS in this folder |
 
 Load the images into your registry, and install the operator from there:
 

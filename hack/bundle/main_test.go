@@ -66,7 +66,8 @@ func tree() string {
 	return filepath.Join(filepath.Dir(file), "..", "..")
 }
 
-// serve returns a registry with an index for two platforms, and an OCI layout with an operator image.
+// serve starts a registry with an index for two platforms, and writes an OCI layout with an operator image. It returns
+// the references to the index and to the operator image.
 func serve(t *testing.T) (index, operator string) {
 	t.Helper()
 	served := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))

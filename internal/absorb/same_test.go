@@ -62,7 +62,8 @@ func checkSame(t testing.TB, input plan.Input, got absorb.Result, want string) {
 	}
 }
 
-// settleServer adds to the user's configuration the values that the pod sets in addition to those in the configuration.
+// settleServer adds values to the user's configuration. The pod sets these values in addition to the values in the
+// configuration.
 func settleServer(theirs, ours config, input plan.Input) {
 	if theirs["server"] == nil {
 		theirs["server"] = config{}
@@ -116,8 +117,8 @@ func filled(t testing.TB, stack *v1alpha2.LlamaStackDistribution, got absorb.Res
 }
 
 // parsed returns a configuration after it removes the differences that do not affect the server: the order of APIs,
-// empty lists of resources, and null values and empty metadata of resources. It replaces each key in the parameter
-// secrets with the key's value.
+// empty lists of resources, and null values and empty metadata of resources. In the configuration, it replaces each key
+// of the parameter `secrets` with the value of the key.
 func parsed(t testing.TB, text string, secrets map[string]string) config {
 	t.Helper()
 	var c config

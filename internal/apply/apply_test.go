@@ -278,8 +278,9 @@ func TestCheckOwnershipOfAnImmutableName(t *testing.T) {
 	}
 }
 
-// TestMigrateFieldOwnership checks the takeover from an older program that created objects with Update and applied them
-// under the name of the owner: fields that the Applier leaves out are removed, and fields of other managers are kept.
+// TestMigrateFieldOwnership checks the takeover from an older program. The program created objects, which the managed
+// fields record as the operation Update, and applied them with the owner's name as the field manager. Fields that the
+// Applier leaves out are removed, and fields of other managers are kept.
 func TestMigrateFieldOwnership(t *testing.T) {
 	b := newBench(t)
 	before := b.child(t, deploymentText)
@@ -319,7 +320,8 @@ func TestMigrateFieldOwnership(t *testing.T) {
 	if got := b.apply(t, b.child(t, deploymentText)); got[0] != apply.Unchanged {
 		t.Errorf("%s, want unchanged", got[0])
 	}
-	// If the user ran the predecessor again until PredecessorsUntil, the Applier takes over its fields once more.
+	// If the user ran the predecessor again until the time in PredecessorsUntil, the Applier takes over the predecessor's
+	// fields once more.
 	live = b.get(t, deployments, "my")
 	entries := live.GetManagedFields()
 	for i := range entries {
@@ -344,7 +346,7 @@ func TestMigrateFieldOwnership(t *testing.T) {
 }
 
 // TestTakeOverAgain checks that the Applier takes over the fields of a predecessor that applies or replaces an object
-// again, and that the mark remains until the next apply.
+// again, and that the annotation that marks the object keeps the predecessor's value until the next apply.
 func TestTakeOverAgain(t *testing.T) {
 	const record = "tester.io/record"
 	for name, writes := range map[string]func(*testing.T, *bench){

@@ -223,8 +223,8 @@ func (defective) Get(context.Context, client.ObjectKey, client.Object, ...client
 	panic("a defect")
 }
 
-// TestAnswerWithoutContent checks that the response contains only the metadata of an object if only metadata is cached
-// for the object's kind. The response then contains no Secret values.
+// TestAnswerWithoutContent checks that the API server's response to an apply contains only the metadata of an object if
+// only metadata is cached for the object's kind. The response then contains no Secret values.
 func TestAnswerWithoutContent(t *testing.T) {
 	b := newBench(t)
 	found, err := b.applier.CheckOwnership(t.Context(), b.owner,

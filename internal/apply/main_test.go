@@ -59,7 +59,7 @@ type bench struct {
 type counter struct {
 	next          http.RoundTripper
 	writes, reads atomic.Int64
-	// seen is called with every request. It may be nil.
+	// seen is called with every request. It can be nil.
 	seen func(*http.Request)
 }
 

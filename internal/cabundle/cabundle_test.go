@@ -113,8 +113,8 @@ func TestLeaveOut(t *testing.T) {
 	}
 }
 
-// The bundle does not depend on the order of the certificates. Every certificate in it can be used, including the
-// roots.
+// The bundle does not depend on the order of the certificates. Every certificate in the bundle can be used, including
+// the public root certificates that PEM adds.
 func TestPEM(t *testing.T) {
 	one, _ := certificate(t)
 	two, _ := certificate(t)

@@ -253,8 +253,8 @@ func TestRenderObjects(t *testing.T) {
 	}
 }
 
-// Only the operator reads the values of Secrets. The output contains the derived Secret with empty values, and the
-// source of each value.
+// The command does not need the Secret from which the operator derives values. The output contains the derived Secret
+// with empty values, and the source of each value.
 func TestRenderDerivedSecret(t *testing.T) {
 	got := run(t, stack(`{distribution: {name: starter}, storage: {sql: {type: postgres, connectionString: {secretKeyRef: {name: pg, key: url}}}}}`), "render", "-f", "-")
 	if got.code != 0 {

@@ -32,7 +32,8 @@ type stubServer struct {
 }
 
 // stub starts an API server that responds with the body for the requested path. A body is YAML. If the body begins with
-// "403", the server responds with a Forbidden error. If the path of an object has no body, it responds with NotFound.
+// "403", the server responds with a Forbidden error. If the path of an object has no body, the server responds with
+// NotFound.
 func stub(t *testing.T, bodies map[string]string) *stubServer {
 	t.Helper()
 	s := &stubServer{}

@@ -59,7 +59,7 @@ func withRows(t *testing.T) *release.Release {
 	return rel
 }
 
-// A new provider key or provider type requires only rows of data: without changes to other code, `providers` describes
+// A new provider key or provider type requires only rows of data: without changes to the code, `providers` describes
 // it, and the other commands validate it and write it to the configuration.
 func TestAProviderKeyIsOneRowOfData(t *testing.T) {
 	rel := withRows(t)

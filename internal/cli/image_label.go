@@ -201,7 +201,7 @@ func wrongFile(path string, err error) error {
 	return &rejection{problems: []string{path + ": " + err.Error()}, summary: "the image is unchanged"}
 }
 
-// readBounded reads a file that is not empty and has at most limit bytes.
+// readBounded reads a file that is not empty and has at most `limit` bytes.
 func readBounded(path string, stdin io.Reader, limit int64) ([]byte, error) {
 	content, err := readStart(path, stdin, limit+1)
 	switch {

@@ -246,7 +246,7 @@ func TestImageLayoutNames(t *testing.T) {
 	for name, tc := range map[string]struct {
 		suffix string
 		args   []string
-		want   []string // want contains the tags of the images that the command must have labeled
+		want   []string // want contains the tags of the images that the command must label
 	}{
 		"by tag":                      {":a", nil, []string{"a"}},
 		"by digest":                   {"@" + digest.String(), nil, []string{"a"}},

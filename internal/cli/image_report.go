@@ -73,7 +73,7 @@ type partReport struct {
 	Bytes  int64  `json:"bytes"`
 }
 
-// reportOf checks the content of an image as the operator does. tag is the tag of the image, or "".
+// reportOf checks the content of an image as the operator does. `tag` is the tag of the image, or "".
 func reportOf(read *registry.Details, tag, written string) platformReport {
 	one := platformReport{Platform: read.Platform, Entrypoint: read.Entrypoint}
 	for _, part := range read.Parts {

@@ -18,7 +18,7 @@ import (
 
 type initOptions struct {
 	answers starter.Answers
-	// output is the file to write. Empty or - means standard output. If output is empty, ask sets it to the last answer.
+	// output is the file to write. Empty or "-" means standard output. If output is empty, ask sets it to the last answer.
 	output string
 	force  bool
 }

@@ -22,7 +22,7 @@ import (
 )
 
 // maxRuns is the maximum number of times that a migration restarts. A migration restarts if the
-// CustomResourceDefinition changes while it is running.
+// CustomResourceDefinition changes during the migration.
 const maxRuns = 5
 
 type migrateOptions struct {

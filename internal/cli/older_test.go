@@ -151,8 +151,8 @@ func TestExplainOlder(t *testing.T) {
 	}
 }
 
-// The bundle contains the certificates from the ConfigMap that the spec names and from the platform's ConfigMap, if
-// both ConfigMaps are in the files. It does not contain private keys.
+// The bundle contains the certificates from the ConfigMap that the spec names, and from the platform's ConfigMap, if
+// these ConfigMaps are in the files. The bundle does not contain private keys.
 func TestRenderOlderTrust(t *testing.T) {
 	one, key := testutil.NewCertificate(t, time.Now().Add(time.Hour))
 	two := testutil.CertificateFor(t, "platform")

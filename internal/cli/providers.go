@@ -144,8 +144,9 @@ func chosenTypes(rel *release.Release, apis, args []string) []providerType {
 	return found
 }
 
-// unknownType returns the error for an unknown type. The error names the releases that have the type, or a similar
-// type. Without an API, the function searches the types of all APIs.
+// unknownType returns the error for an unknown type. The error names the releases that have the type. If no release has
+// the type, the error names a similar type if there is one. Without an API, the function searches the types of all
+// APIs.
 func unknownType(rel *release.Release, api, name string) error {
 	message := fmt.Sprintf("server release %s has no provider type %q", rel.Line, name)
 	apis := release.KnownAPIs()

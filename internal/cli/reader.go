@@ -22,7 +22,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
-// reader reads stacks from a cluster, with their Deployments and the ConfigMaps that they refer to. It reads each
+// reader reads stacks from a cluster, with their Deployments and the ConfigMaps that the stacks refer to. It reads each
 // ConfigMap once, and never reads Secrets. It records the objects that the caller cannot read.
 type reader struct {
 	cluster *kube.Cluster

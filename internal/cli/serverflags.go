@@ -42,7 +42,7 @@ func (f *serverFlags) add(command *cobra.Command) {
 	command.MarkFlagsMutuallyExclusive("token", "token-file")
 }
 
-// readToken returns the bearer token. No message may contain the token.
+// readToken returns the bearer token. Messages must not contain the token.
 func (f *serverFlags) readToken(stdin io.Reader) (string, error) {
 	if f.tokenFile == "" {
 		return strings.TrimSpace(f.token), nil

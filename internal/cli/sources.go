@@ -147,7 +147,7 @@ func configOf(configMap *corev1.ConfigMap, path string, p printer) (operatorconf
 	return config, nil
 }
 
-// unreadConfig returns the error for a file that should contain the operator's ConfigMap and cannot be read.
+// unreadConfig returns the error for a file that must contain the operator's ConfigMap but cannot be read.
 func unreadConfig(doc document.Document, problem string) error {
 	return &rejection{problems: []string{doc.File + ": " + problem}, summary: "the operator's ConfigMap cannot be read"}
 }

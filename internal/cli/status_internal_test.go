@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// On a terminal, the watch shows each page. On other outputs, it shows only pages that have changed. An error in the
-// first request ends the watch, but a later error does not. An interrupt is not an error.
+// On a terminal, the watch shows each page. If the output is not a terminal, the watch shows only pages that have
+// changed. An error in the first request ends the watch, but a later error does not. An interrupt is not an error.
 func TestWatchPages(t *testing.T) {
 	for name, tc := range map[string]struct {
 		width int

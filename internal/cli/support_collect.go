@@ -266,8 +266,8 @@ var (
 	replicaSetKind = schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "ReplicaSet"}
 )
 
-// secretsIn returns the names of the Secrets that a pod or a pod template refers to: in environment variables, volumes
-// and pull Secrets.
+// secretsIn returns the names of the Secrets that a pod or a pod template refers to in environment variables, in
+// volumes, and as image pull Secrets.
 func secretsIn(value any) []string {
 	var found []string
 	switch v := value.(type) {

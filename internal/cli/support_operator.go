@@ -20,7 +20,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/support"
 )
 
-// addAnswer adds an object that the doctor has read, or records the reason why it was not read.
+// addAnswer adds an object that readFacts has read, or records the reason why readFacts has not read it.
 func addAnswer[T interface {
 	comparable
 	client.Object
@@ -35,8 +35,8 @@ func addAnswer[T interface {
 	}
 }
 
-// operator adds those of the operator's objects that the doctor has read. For each Deployment of an operator, it also
-// adds the pods with their logs, the events in the namespace, and the Secret with the webhook certificate.
+// operator adds the operator's objects that readFacts has read. For each Deployment of an operator, it also adds the
+// pods with their logs, the events in the namespace, and the Secret with the webhook certificate.
 func (c *collector) operator(ctx context.Context, facts *doctor.Facts) {
 	addAnswer(c, "the CustomResourceDefinition", facts.Definition)
 	addAnswer(c, "the validating webhook", facts.Webhook)
@@ -112,8 +112,8 @@ func (c *collector) log(ctx context.Context, pod *corev1.Pod, container string, 
 	c.left(fmt.Sprintf("the log of container %q in pod %s/%s: %v", container, pod.Namespace, pod.Name, err))
 }
 
-// readEnd returns the end of a stream. It may drop earlier bytes. In that case, the result is longer than the limit, so
-// that package support recognizes an incomplete log.
+// readEnd returns the end of a stream. If it drops earlier bytes, the result is longer than `most`, so that package
+// support recognizes an incomplete log.
 func readEnd(stream io.Reader, most int64) ([]byte, error) {
 	var kept []byte
 	part := make([]byte, 64<<10)

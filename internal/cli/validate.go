@@ -150,7 +150,8 @@ func (o *validateOptions) check(stdin io.Reader, p printer) (*findings.Report, e
 	return report, nil
 }
 
-// findings prints the findings for one stack. If the stack is valid, findings prints a line that states this.
+// findings prints the findings for one stack. If the stack is valid, the function prints a line with "ok:" and the
+// title of the stack.
 func (p printer) findings(s *dryrun.Stack, list []findings.Finding, valid bool) {
 	for i := range list {
 		p.finding(s, &list[i])

@@ -64,7 +64,7 @@ type optionalAPIs struct {
 	adding sync.Mutex
 }
 
-// newOptionalAPIs returns an optionalAPIs with the kinds that the cluster currently serves.
+// newOptionalAPIs returns an optionalAPIs with the kinds that the cluster serves at the time of the call.
 func newOptionalAPIs(ctx context.Context, optional cache.Cache, mapper meta.RESTMapper) (*optionalAPIs, error) {
 	apis := &optionalAPIs{cache: optional, mapper: mapper, served: map[schema.GroupVersionKind]bool{}}
 	for _, kind := range optionalKinds() {
@@ -95,7 +95,7 @@ func (a *optionalAPIs) set(kind schema.GroupVersionKind, served bool) {
 	a.served[kind] = served
 }
 
-// has reports whether a kind is in the API group of an optional kind. The kind may also be a list kind.
+// has reports whether a kind is in the API group of an optional kind. The argument can also be the kind of a list.
 func (a *optionalAPIs) has(kind schema.GroupVersionKind) bool {
 	for _, optional := range optionalKinds() {
 		if kind.Group == optional.Group {
@@ -111,7 +111,8 @@ func optionalObject(kind schema.GroupVersionKind) *unstructured.Unstructured {
 	return object
 }
 
-// index adds the index of a kind's objects by stack. Call it before you fill the cache with these objects.
+// index adds an index that finds the objects of a kind by their stack. Call it before you fill the cache with these
+// objects.
 func (a *optionalAPIs) index(ctx context.Context, kind schema.GroupVersionKind) error {
 	if err := a.cache.IndexField(ctx, optionalObject(kind), fieldInstance, instanceOf); err != nil {
 		return fmt.Errorf("index %s by %s: %w", kind.GroupKind(), fieldInstance, err)
@@ -161,8 +162,8 @@ func watchDefinition(
 	return nil
 }
 
-// definitionHandler calls the function `comes` if a kind may have been added, by its definition or by a new version in
-// the definition. It calls the function `goes` if the definition is being deleted or was deleted.
+// definitionHandler calls the function `comes` if a new definition, or a new version in the definition, may have added
+// a kind. It calls the function `goes` if the definition is being deleted or was deleted.
 func definitionHandler(comes, goes func()) toolscache.ResourceEventHandler {
 	return toolscache.ResourceEventHandlerFuncs{
 		AddFunc: func(any) { comes() },

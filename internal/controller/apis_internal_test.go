@@ -9,8 +9,8 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 )
 
-// TestDefinitionHandler checks which events for a definition count as the addition or the removal of a kind. A kind may
-// be added by a new version in an existing definition.
+// TestDefinitionHandler checks which events for a definition count as the addition or the removal of a kind. A new
+// version in an existing definition can also add a kind.
 func TestDefinitionHandler(t *testing.T) {
 	first := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Generation: 1}}
 	status := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Generation: 1, ResourceVersion: "2"}}

@@ -55,8 +55,8 @@ func TestSecretsStaySecret(t *testing.T) {
 	certificate, broken := controllertest.NewTLSSecret(t, "llama-tls"), controllertest.NewMismatchedTLSSecret(t, "broken-tls")
 	slipped, authority := controllertest.NewTLSSecret(t, "slipped-tls"), setCertificateAndAuthority(t, certificate, canary)
 	setCertificateAndAuthority(t, slipped, canary)
-	// The operator copies the authority next to a certificate to a ConfigMap for Gateways. It must not copy a private key
-	// that is in the same value.
+	// If a Secret contains a certificate and its authority, the operator copies the authority to a ConfigMap for Gateways.
+	// The operator must not copy a private key that is in the same value as the authority.
 	slipped.Data[names.TLSAuthority] = append(slipped.Data[names.TLSAuthority], slipped.Data["tls.key"]...)
 	// One line of each key is sufficient to find the key.
 	keys := []string{

@@ -67,7 +67,7 @@ func unavailable(err error) bool {
 		apierrors.IsServiceUnavailable(err)
 }
 
-// denied reports whether an admission webhook rejected the object. A webhook may respond with any status code,
+// denied reports whether an admission webhook rejected the object. A webhook can respond with any status code,
 // including the code for a conflict, but another attempt would not succeed.
 func denied(err error) bool {
 	answer := apierrors.APIStatus(nil)
@@ -78,8 +78,8 @@ func denied(err error) bool {
 	return strings.HasPrefix(message, "admission webhook ") && strings.Contains(message, " denied the request")
 }
 
-// fieldsInvalid reports whether only the API server's validation rejects the fields of an object. An admission policy
-// can cause the same status code, but an administrator may change the policy at any time.
+// fieldsInvalid reports whether the API server's validation of fields is the only cause of an error. An admission
+// policy can cause the same status code, but an administrator can change the policy at any time.
 func fieldsInvalid(err error) bool {
 	type several interface {
 		error
@@ -101,8 +101,8 @@ func fieldsInvalid(err error) bool {
 // value, and several conditions repeat the error.
 const maxRefusal = 4 << 10
 
-// withRemedy returns the API server's message. If a webhook could not be called, or the operator lacks a permission, it
-// adds a remedy, because the message does not contain one.
+// withRemedy returns the API server's message. If a webhook could not be called, or the operator lacks a permission,
+// withRemedy adds a remedy, because the message does not contain one.
 func withRemedy(err error) string {
 	message := status.Shorten(err.Error(), maxRefusal)
 	switch {

@@ -241,7 +241,7 @@ func TestRefusedExposure(t *testing.T) {
 }
 
 // TestConfigMapOfARunningStack checks that the deletion of a ConfigMap while the stack is running does not change the
-// pods, and that the status reports it.
+// pods, and that the status reports the deletion.
 func TestConfigMapOfARunningStack(t *testing.T) {
 	certificate, _ := testutil.NewCertificate(t, time.Now().Add(time.Hour))
 	for _, tc := range []struct {

@@ -16,8 +16,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
 )
 
-// NewDirect returns a reconciler without a manager. It has no watches, and reads without caches. Tests call it to
-// reconcile. Its workers do nothing before StartWorkers is called.
+// NewDirect returns a reconciler without a manager. The reconciler has no watches, and reads without caches. Tests call
+// its method Reconcile. Its workers do nothing before StartWorkers is called.
 func NewDirect(ctx context.Context, recorder events.EventRecorder, options Options) (*Reconciler, error) {
 	reader := directReader{Reader: options.Direct}
 	options.Optional, options.OperatorConfig = reader, reader

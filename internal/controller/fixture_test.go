@@ -138,7 +138,7 @@ func checkFailure(t *testing.T, err error, want *status.Failure) {
 	}
 }
 
-// conditionTexts returns the conditions of a report, as the status, reason and message of each, by type.
+// conditionTexts returns the status, reason and message of each condition in a report, by type.
 func (r *report) conditionTexts() map[string]string {
 	conditions := map[string]string{}
 	for _, c := range r.conditions {
@@ -147,7 +147,7 @@ func (r *report) conditionTexts() map[string]string {
 	return conditions
 }
 
-// eventTexts returns the events of a report, as the type, reason and note of each.
+// eventTexts returns the type, reason and note of each event in a report.
 func (r *report) eventTexts() []string {
 	var events []string
 	for _, e := range r.events {

@@ -94,9 +94,9 @@ func (r *Reconciler) stacksOf(
 	return found, nil
 }
 
-// hasEarlierHost reports whether the stack is exposed with a host name that an earlier operator generated, or without a
-// host name, because earlier operators set no host name if there was no domain. The stack keeps this host name, or
-// remains without one.
+// hasEarlierHost reports whether the stack is exposed with a host name that an earlier operator generated. It also
+// returns true if the stack is exposed without a host name and there is no domain, because earlier operators then set
+// no host name. The stack keeps this host name, or remains without one.
 func (r *Reconciler) hasEarlierHost(
 	ctx context.Context, stack *v1alpha2.LlamaStackDistribution, cluster render.Cluster,
 ) (bool, error) {

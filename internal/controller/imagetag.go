@@ -21,7 +21,7 @@ type imageTag struct {
 	stale string
 }
 
-// follows reports whether the pods have to run the image that the tag currently refers to.
+// follows reports whether the pods have to run the image that the tag refers to, also after the tag moves.
 func follows(stack *stack, image *resolvedImage) bool {
 	return stack.Spec.Distribution.ImageUpdates == v1alpha2.ImageUpdatesFollow &&
 		!strings.Contains(image.distribution.Image, "@")
@@ -141,8 +141,8 @@ func noteMove(stack *stack, labels *imageLabels, following bool, report *report)
 		labels.distribution.Image, labels.digest, labels.tag.moved, what))
 }
 
-// follow selects the image that the tag currently refers to. If the image is not from the catalog, follow selects it
-// only after the operator has read it. If the stack cannot use the image, the stack keeps the running image.
+// follow selects the image that the tag refers to. If the image is not from the catalog, follow selects it only after
+// the operator has read it. If the stack cannot use the image, the stack keeps the running image.
 func (r *Reconciler) follow(target registry.Target, stack *stack, image *resolvedImage, labels *imageLabels) {
 	if image.from == v1alpha2.ImageFromCatalogue {
 		r.pool.Forget(keyOf(stack))

@@ -38,8 +38,8 @@ func waitForPinnedImage(t *testing.T, env *controllertest.Environment, image, mo
 	})
 }
 
-// waitForDegraded waits until the stack "my" is Degraded with the given message. An empty message means that it is not
-// Degraded.
+// waitForDegraded waits until the stack "my" is Degraded with the given message. An empty message means that the stack
+// is not Degraded.
 func waitForDegraded(t *testing.T, env *controllertest.Environment, message string) {
 	t.Helper()
 	controllertest.WaitUntil(t, func() error {
@@ -110,7 +110,8 @@ func TestMovedTag(t *testing.T) {
 	waitForPinnedImage(t, env, image+"@"+third, "")
 	waitForTagEvents(t, env, 2, second, third)
 
-	// The pods do not follow the tag to an image without a configuration, but they follow it to the next image.
+	// The pods do not follow the tag to an image without a valid configuration, but they follow it to the next image that
+	// has one.
 	_, bare := r.PushImage(t, "team/own:prod", nil)
 	waitForDegraded(t, env, bare+", but the pods keep "+third+" because the operator cannot use the new image: the labels of the new image contain no configuration")
 	waitForPinnedImage(t, env, image+"@"+third, bare)

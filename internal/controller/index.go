@@ -53,13 +53,14 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 	return nil
 }
 
-// hostIndex returns a source that adds the index of stacks by host name. It is a source because workers start after all
-// sources have started. Stacks cannot be indexed before their definition is installed, which may happen after the
-// operator starts.
+// hostIndex returns a source that adds the index of stacks by host name. hostIndex returns a source because workers
+// start only after all sources have started. Stacks cannot be indexed before their definition is installed, which may
+// happen after the operator starts.
 func hostIndex(indexer client.FieldIndexer) source.Source {
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	return source.Func(func(ctx context.Context, _ queue) error {
-		// The only possible error is that the context has ended. The watch for stacks reports other problems.
+		// The poll returns an error only if the context has ended. It repeats the call after any other error, and the watch
+		// of stacks reports the problem.
 		_ = wait.PollUntilContextCancel(ctx, indexRetry, true, func(ctx context.Context) (bool, error) {
 			return indexer.IndexField(ctx, &v1alpha2.LlamaStackDistribution{}, fieldHost, hostOf) == nil, nil
 		})
@@ -97,7 +98,7 @@ func hostOf(object client.Object) []string {
 }
 
 // hostsIn returns the index values of the stacks that request the host name, in a cluster with this domain. The domain
-// may be empty.
+// can be empty.
 func hostsIn(host, domain string) []string {
 	if label, of := strings.CutSuffix(host, "."+domain); of && domain != "" {
 		return []string{host, label + "." + anyDomain}

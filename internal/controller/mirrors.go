@@ -214,7 +214,7 @@ func (m *mirrorSets) list(ctx context.Context) ([]mirror.Object, error) {
 		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
 		if err := m.cache.List(ctx, list); err != nil {
 			m.log.V(1).Info("Mirror sets cannot be listed", "kind", kind.GroupKind().String(), "error", err.Error())
-			continue // the kind has just been removed
+			continue // the kind was removed after the served kinds were read
 		}
 		for i := range list.Items {
 			spec, err := json.Marshal(list.Items[i].Object["spec"])

@@ -166,13 +166,14 @@ func unknownToStatus(stack *v1alpha2.LlamaStackDistribution) bool {
 	return valid != nil && valid.Reason == v1alpha2.ReasonUnknownDistribution
 }
 
-// stacksWhere returns requests for the cached stacks for which concern returns true. The options may restrict the list.
+// stacksWhere returns requests for the cached stacks for which the function `concern` returns true. The options can
+// restrict the list.
 func (r *Reconciler) stacksWhere(
 	ctx context.Context, concern func(*v1alpha2.LlamaStackDistribution) bool, options ...client.ListOption,
 ) []reconcile.Request {
 	var stacks v1alpha2.LlamaStackDistributionList
 	if err := r.cache.List(ctx, &stacks, append(options, client.UnsafeDisableDeepCopy)...); err != nil { // read-only
-		// This happens only when the operator starts. Every stack is reconciled at that time.
+		// The cache returns an error only when the operator starts. Every stack is reconciled at that time.
 		log.FromContext(ctx).V(1).Info("Stacks cannot be listed yet", "error", err.Error())
 		return nil
 	}

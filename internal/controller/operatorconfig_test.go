@@ -73,8 +73,8 @@ func TestImageOverride(t *testing.T) {
 	}
 }
 
-// TestBadOperatorConfig checks that an invalid key keeps its last valid value, even for an operator that starts with
-// the invalid key, and that the error is reported once, on the ConfigMap.
+// TestBadOperatorConfig checks that an invalid value of a key does not change the image of a running stack, even if the
+// operator starts with the invalid value. It also checks that the error is reported once, on the ConfigMap.
 func TestBadOperatorConfig(t *testing.T) {
 	t.Parallel()
 	const override = "mirror.example.com/starter:0.7.2"

@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// TestOtherOperator checks that this operator does not write to a stack that an operator for v1alpha1 manages, not even
+// TestOtherOperator checks that this operator does not write to a stack that an operator for v1alpha1 manages, or to
 // its status, until 15 minutes after the last write of that operator. Writes from before the start of this operator are
 // ignored.
 func TestOtherOperator(t *testing.T) {

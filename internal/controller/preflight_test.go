@@ -189,7 +189,7 @@ func TestPreflightWaits(t *testing.T) {
 	env.WaitForNoPreflight(t)
 }
 
-// TestPreflightIsSkipped checks that the change is applied without a preflight if the preflight pod cannot run.
+// TestPreflightIsSkipped checks that a change is applied without a preflight if the preflight pod cannot run.
 func TestPreflightIsSkipped(t *testing.T) {
 	t.Parallel()
 	const why = "no pods on Fridays"

@@ -42,7 +42,8 @@ func (r *Reconciler) pullCredentials(ctx context.Context, target registry.Target
 	if err := json.Unmarshal([]byte(target.Credentials), &sources); err != nil {
 		return nil, fmt.Errorf("decode pull Secrets: %w", err)
 	}
-	// The stack's own ServiceAccount does not exist before the first rollout. Until then, only the spec has pull Secrets.
+	// The stack's own ServiceAccount does not exist before the first rollout. Until then, only the spec refers to pull
+	// Secrets.
 	var account corev1.ServiceAccount
 	err := r.direct.Get(ctx, types.NamespacedName{Namespace: target.Stack.Namespace, Name: sources.ServiceAccount},
 		&account)

@@ -3,9 +3,10 @@ package controller
 // The operator's permissions follow the principle of least privilege and allow only actions that the operator takes.
 // The operator reads users' Secrets by name and watches only their metadata, but RBAC cannot grant access to the
 // metadata alone, so the rules allow the operator to list and watch whole Secrets. The operator never deletes a claim.
-// However, if the admission plugin OwnerReferencesPermissionEnforcement is enabled, as in OpenShift, a client that
-// changes the owners of an object (retainOnDelete, a claim that is adopted again) needs permission to delete the
-// object. The operator creates and deletes pods only for preflights.
+// However, if the admission plugin OwnerReferencesPermissionEnforcement is enabled, as in OpenShift, a client needs
+// permission to delete an object before it can change the owners of the object. The operator changes the owners of a
+// claim for retainOnDelete, and when it adopts a claim again. The operator creates and deletes pods only for
+// preflights.
 
 // +kubebuilder:rbac:groups=llamastack.io,resources=llamastackdistributions,verbs=get;list;watch
 // +kubebuilder:rbac:groups=llamastack.io,resources=llamastackdistributions/status,verbs=patch

@@ -64,5 +64,5 @@ func (r *report) requeueAfter(now time.Time) time.Duration {
 	return max(r.requeueAt.Sub(now), time.Second)
 }
 
-// timestamp returns a time with the API's precision of seconds.
+// timestamp truncates a time to seconds, because times in the API have this precision.
 func timestamp(t time.Time) metav1.Time { return metav1.NewTime(t.Truncate(time.Second)) }

@@ -15,7 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
-// byBounds requeues, when a stack is deleted, the stacks in its namespace that exceed the bounds.
+// byBounds handles the deletion of a stack. It requeues the stacks in the same namespace that exceed the bounds.
 func (r *Reconciler) byBounds() handler.EventHandler {
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	return handler.Funcs{

@@ -35,7 +35,7 @@ func (r *Reconciler) requeueHostOwners(
 ) {
 	config, _, err := r.config.get(ctx)
 	if err != nil {
-		// This happens only when the operator starts. Every stack is reconciled at that time.
+		// The read of the ConfigMap fails only when the operator starts. Every stack is reconciled at that time.
 		log.FromContext(ctx).V(1).Info("The operator's ConfigMap cannot be read yet", "error", err.Error())
 		return
 	}

@@ -12,7 +12,8 @@ import (
 
 const (
 	firstRetry = 200 * time.Millisecond
-	// lastRetry bounds the pause, so that a stack continues within a minute after the API server accepts its calls.
+	// lastRetry is the longest pause between two attempts. It lets a stack continue within a minute after the API server
+	// accepts the operator's calls again.
 	lastRetry = 45 * time.Second
 	// lastUnansweredRetry bounds the pause if the API server did not respond. A call without a response causes no load.
 	lastUnansweredRetry = 5 * time.Second

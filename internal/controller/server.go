@@ -107,7 +107,7 @@ func rolloutOf(deployment *appsv1.Deployment, images []string) (string, error) {
 	return strings.Join(append([]string{string(deployment.UID), hex.EncodeToString(sum[:])}, images...), " "), nil
 }
 
-// pulled returns the distinct image ids of the ready servers, as the nodes report them.
+// pulled returns the distinct image IDs of the ready servers, as the nodes report them.
 func pulled(pods []corev1.Pod, server string) []string {
 	var images []string
 	for i := range pods {

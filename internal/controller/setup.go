@@ -71,10 +71,10 @@ type Options struct {
 	// AutoscalerPatience is the time that the operator waits for an autoscaler's metrics before it reports a problem. Zero
 	// means three minutes.
 	AutoscalerPatience time.Duration
-	// Identities returns credentials, with the operator pod's own identity, for the cloud registries for which an
-	// administrator allows this identity. Nil means that the pod has no identity.
+	// Identities uses the operator pod's own identity to get credentials for cloud registries. An administrator must allow
+	// this identity for each of these registries. Nil means that the pod has no identity.
 	Identities registry.Identities
-	// OpenShift reports whether the cluster assigns the uid, gid and fsGroup of pods.
+	// OpenShift reports whether the cluster assigns the UID, GID and fsGroup of pods.
 	OpenShift bool
 	// Concurrency is the maximum number of stacks that the operator reconciles at the same time.
 	Concurrency int
@@ -194,7 +194,7 @@ func (r *Reconciler) watches(mgr ctrl.Manager, options Options) *ctrl.Builder {
 		WithOptions(controller.Options{
 			MaxConcurrentReconciles: options.Concurrency,
 			NewQueue:                queue.NewFair,
-			// A test restarts the controller in the same process, which reuses the controller's name.
+			// A test restarts the controller in the same process with the same name.
 			SkipNameValidation: new(true),
 			RateLimiter:        workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry),
 		})
@@ -267,8 +267,8 @@ func ownersChanged() predicate.Predicate {
 	}}
 }
 
-// autoscalerChanged detects changes to the spec of an autoscaler, because autoscalers have no generation. It also
-// detects when an autoscaler starts or stops scaling.
+// autoscalerChanged compares the specs of an autoscaler to detect changes, because autoscalers have no generation. It
+// also detects when an autoscaler starts or stops scaling.
 func autoscalerChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e ctrlevent.UpdateEvent) bool {
 		before, ok := e.ObjectOld.(*autoscalingv2.HorizontalPodAutoscaler)

@@ -30,8 +30,8 @@ type state struct {
 	external   externalImages
 	planned    planned
 	owned      owned
-	// leaves is the list of the data that this change leaves behind, in the format of the record. The step retention
-	// sets it.
+	// leaves lists the data that the pending change to the pods leaves behind, in the format of the record. The step
+	// retention sets it.
 	leaves  []string
 	applied applied
 }

@@ -33,9 +33,9 @@ func (a *applied) has(kind string) bool {
 	return slices.ContainsFunc(a.objects, func(one apply.Applied) bool { return one.Kind.Kind == kind })
 }
 
-// apply writes the objects that differ. Objects that were applied before a failure are kept, and the next attempt does
-// not write them again. If the API server rejects an object that is applied after the Deployment, apply continues, and
-// reportRejections returns the error in a later step.
+// apply writes the objects that differ from their desired state. Objects that were applied before a failure are kept,
+// and the next attempt does not write them again. If the API server rejects an object that is applied after the
+// Deployment, apply continues, and reportRejections returns the error in a later step.
 func (r *Reconciler) apply(
 	ctx context.Context, stack *stack, workload *workload, image *resolvedImage, own *owned, report *report,
 ) (applied, error) {

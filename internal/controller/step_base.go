@@ -12,7 +12,7 @@ import (
 )
 
 // baseConfig returns the base configuration from the first of these sources that has one: the ConfigMap in the spec,
-// the labels of the image, the base of the running configuration, the catalog. It returns nil if the stack needs no
+// the labels of the image, the base of the running configuration, or the catalog. It returns nil if the stack needs no
 // base, or if no source has one. In the second case, the plan reports the missing base.
 func (r *Reconciler) baseConfig(
 	ctx context.Context, stack *stack, labels *imageLabels, contents resolve.Contents, running *rollout.Record,

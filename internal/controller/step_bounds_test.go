@@ -13,7 +13,7 @@ import (
 )
 
 // TestBoundsOfAStack checks that the administrator's bounds for a namespace are enforced, and that only older stacks in
-// the namespace count towards the maximum number of stacks. If two stacks were created in the same second, the names
+// the namespace count toward the maximum number of stacks. If two stacks were created in the same second, the names
 // determine which one is older.
 func TestBoundsOfAStack(t *testing.T) {
 	const plain = `{distribution: {name: starter}}`

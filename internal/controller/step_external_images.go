@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// externalImages holds the metadata in the images of external providers, by the provider's id.
+// externalImages holds the metadata in the images of external providers, by the provider's ID.
 type externalImages struct {
 	packages map[string]*externalprovider.Package
 	digests  map[string]string

@@ -85,9 +85,9 @@ func (r *Reconciler) isGone(ctx context.Context, stack *stack) (bool, error) {
 	}
 }
 
-// statusPatch replaces the status of a stack. It replaces the whole status, because no other client should write it.
-// The patch tests the UID, so that it fails for a new stack with the same name. A merge patch cannot test the UID,
-// because the API server ignores the metadata in a patch of a status.
+// statusPatch replaces the status of a stack. It replaces the whole status, because no other client must write it. The
+// patch tests the UID, so that it fails for a new stack with the same name. A merge patch cannot test the UID, because
+// the API server ignores the metadata in a patch of a status.
 type statusPatch struct{}
 
 // Type returns the type of JSON patches.

@@ -27,8 +27,8 @@ type resolvedImage struct {
 	from           v1alpha2.ImageSource
 }
 
-// image determines the server's image and release. A running stack keeps the image with which it was created while the
-// name and version in its spec remain the same, so that an operator upgrade never changes the server of a running
+// image determines the server's image and release. While the name and version in its spec remain the same, a running
+// stack keeps the image with which it was created. Therefore, an operator upgrade never changes the server of a running
 // stack. An override, while it is set, replaces the image.
 func (r *Reconciler) image(ctx context.Context, stack *stack, running *rollout.Record) (resolvedImage, error) {
 	config, _, err := r.config.get(ctx)
@@ -155,7 +155,7 @@ func (r *Reconciler) releaseOfVolume(ctx context.Context, stack *stack) (string,
 	return release, release != "" && claim.Labels[names.LabelInstance] == stack.Name
 }
 
-// overrides holds the images that currently replace images in the catalog.
+// overrides holds the images that replace images in the catalog.
 type overrides struct {
 	// all holds all overrides. The operator's ConfigMap takes precedence over RELATED_IMAGE variables.
 	all distribution.Overrides

@@ -138,8 +138,8 @@ func (r *Reconciler) recordedLabels(
 	return true, err
 }
 
-// withoutLabels returns the failure for a stack that needs the image's configuration while reading images is disabled.
-// Nil means that the stack continues without it.
+// withoutLabels is for an operator that does not read images. It returns the failure for a stack that needs the image's
+// configuration. Nil means that the stack continues without this configuration.
 func withoutLabels(stack *stack, image *distribution.Resolved, running *rollout.Record) error {
 	if !wantsLabeledBase(stack) || !readBefore(running) && (image.Base != nil || plan.BaseOptional(stack)) {
 		return nil

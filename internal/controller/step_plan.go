@@ -43,7 +43,8 @@ type planned struct {
 	plan  *plan.Plan
 	// hostOwner is another stack that owns the requested host name. Nil means that there is none.
 	hostOwner *hostOwner
-	// derived holds the values of the Secret with connection parts. The operator computes these values from secrets.
+	// derived holds the values of the Secret with connection parts. The operator computes these values from the values of
+	// other Secrets.
 	derived map[string][]byte
 	secrets resolve.Values
 }

@@ -203,8 +203,8 @@ func (r *Reconciler) applyPreflight(ctx context.Context, stack *stack, made *pla
 	return err
 }
 
-// judgePreflight returns nil, so that the operator applies the change, if the pod is ready or cannot be scheduled.
-// Otherwise, it returns a failure.
+// judgePreflight returns nil if the pod is ready or cannot be scheduled. The operator then applies the change.
+// Otherwise, judgePreflight returns a failure.
 func (r *Reconciler) judgePreflight(
 	pod *corev1.Pod, external []status.ExternalProvider, dropOthers func(name string) error, report *report,
 ) error {

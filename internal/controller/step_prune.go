@@ -104,9 +104,9 @@ func (r *Reconciler) kept(ctx context.Context, stack *stack, live *workload, own
 	return keep, nil
 }
 
-// revisions returns the stack's ReplicaSets, and a ReplicaSet with the template of the Deployment, whose newest
-// ReplicaSet might not exist or be cached yet. Without a Deployment, it returns every ReplicaSet with the labels of the
-// stack.
+// revisions returns the stack's ReplicaSets, and a ReplicaSet with the template of the Deployment. The second part is
+// necessary because the newest ReplicaSet of the Deployment might not exist yet, or might not be in the cache yet.
+// Without a Deployment, it returns every ReplicaSet with the labels of the stack.
 func (w *workload) revisions() []appsv1.ReplicaSet {
 	if w.deployment == nil {
 		return w.replicaSets

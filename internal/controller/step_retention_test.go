@@ -75,7 +75,7 @@ type retentionCase struct {
 	failure    *status.Failure
 }
 
-// checkRetention applies the earlier spec, then runs the steps up to the step retention.
+// checkRetention applies the earlier spec, and then runs the steps up to the step retention.
 func checkRetention(t *testing.T, tc retentionCase) {
 	f := newFixture(t)
 	if tc.runs != "" {

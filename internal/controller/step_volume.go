@@ -39,7 +39,7 @@ func checkVolume(trouble *status.Failure) error {
 }
 
 // keepVolume keeps the current values of the volume claim where they cannot change to the values in the spec. The other
-// parts of the change take effect. The step volume reports the difference at the end.
+// parts of the change take effect. The volume step reports the difference at the end.
 func (o *owned) keepVolume(stack *stack, made *plan.Plan) error {
 	claim, wanted, live, err := o.volumeClaim()
 	if err != nil || live == nil {
@@ -54,8 +54,8 @@ func (o *owned) keepVolume(stack *stack, made *plan.Plan) error {
 	return o.keepSize(stack, claim, wanted, live)
 }
 
-// keepSize compares the size in the spec with the claim's request. The volume may be larger than the request, because a
-// user created the volume or the provisioner rounds up. The request grows only if the size in the spec exceeds the
+// keepSize compares the size in the spec with the claim's request. The volume can be larger than the request if a user
+// created the volume, or if the provisioner rounds up. The request grows only if the size in the spec exceeds the
 // capacity of the volume, and shrinks only to revert an expansion that did not happen.
 func (o *owned) keepSize(
 	stack *stack, claim *apply.Desired, wanted resource.Quantity, live *corev1.PersistentVolumeClaim,

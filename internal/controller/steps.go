@@ -14,7 +14,7 @@ type step struct {
 	run       func(context.Context, *Reconciler, *state) error
 }
 
-// steps lists the steps in order. The operator does not write any object of the stack before the step ownership
+// steps lists the steps in order. The operator does not write any object of the stack before the ownership step
 // (docs/development/architecture.md). Each entry shows the inputs and the results of its step.
 var steps = []step{
 	{"admit", v1alpha2.ConditionValidationSucceeded, func(_ context.Context, _ *Reconciler, s *state) (err error) {

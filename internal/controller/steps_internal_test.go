@@ -55,8 +55,8 @@ func TestStepsMatchThePage(t *testing.T) {
 }
 
 // TestRightsCoverChildKinds checks that the operator has the permissions that the applier needs for every kind of
-// child, and may watch the definitions of optional kinds. The tests with the shipped permissions cover the preflight
-// pods, which are not applied.
+// child, and the permission to watch the definitions of optional kinds. The tests with the shipped permissions cover
+// the preflight pods, which are not applied.
 func TestRightsCoverChildKinds(t *testing.T) {
 	source, err := os.ReadFile("rbac.go")
 	if err != nil {

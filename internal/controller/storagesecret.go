@@ -57,8 +57,8 @@ func chooseStorageSecret(f planFacts, derived map[string][]byte) *rollout.Storag
 	return &rollout.StorageSecret{Name: names.NextStorageSecret(f.stack.Name, digest), Digest: digest}
 }
 
-// recordedStorageSecrets returns the Secrets in those records of the Deployment and its ReplicaSets that contain this
-// digest key.
+// recordedStorageSecrets returns the Secrets in those records of the Deployment and its ReplicaSets that contain the
+// given digest key.
 func recordedStorageSecrets(workload *workload, key string) []*rollout.StorageSecret {
 	var found []*rollout.StorageSecret
 	add := func(r *rollout.Record) {

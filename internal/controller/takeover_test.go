@@ -82,8 +82,8 @@ func (f *fixture) checkAdoption(t *testing.T, stack *stack, want rollout.Outcome
 }
 
 // TestReleaseOfATakenOverStack checks the release of a stack that ran the image with the tag `latest`. When the stack
-// changes, it keeps the release that it runs and does not change to the newest release. The version is from the
-// previous operator, or from this operator after the takeover.
+// changes, it keeps the release that it runs and does not change to the newest release. The previous operator has
+// recorded the release in the status, or this operator records it after the takeover.
 func TestReleaseOfATakenOverStack(t *testing.T) {
 	const running, told = "docker.io/llamastack/distribution-starter:latest", "version: {llamaStackServerVersion: 0.3.5}"
 	for name, status := range map[string][2]string{"known before": {told, told}, "known later": {"", told}} {
@@ -146,7 +146,7 @@ func TestReturnFromThePreviousOperator(t *testing.T) {
 }
 
 // TestLimitsOfATakenOverStack checks that pods with workers keep the kind of limits that the previous operator set,
-// which a quota may require: each limit equals the request, unless the user sets a limit. No other pods get limits.
+// which a quota can require: each limit equals the request, unless the user sets a limit. No other pods get limits.
 func TestLimitsOfATakenOverStack(t *testing.T) {
 	list := func(cpu, memory string) corev1.ResourceList {
 		return corev1.ResourceList{

@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
 )
 
-// Conversions reuse the memory of earlier conversions. No value of one object may appear in another object.
+// Conversions reuse the memory of earlier conversions. A value of one object must not appear in another object.
 func TestConversionsShareNothing(t *testing.T) {
 	data, err := os.ReadFile("../webhook/conversion/testdata/v1alpha2.json")
 	if err != nil {

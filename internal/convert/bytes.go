@@ -23,8 +23,9 @@ var Versions = []string{v1alpha1.GroupVersion.String(), v1alpha2.GroupVersion.St
 // one of Versions. An object that already has that version is appended unchanged. Parts that conversion does not read
 // are copied byte by byte, so conversion needs little more memory than the result.
 //
-// AppendJSON returns an error if the object is not JSON, is nested more deeply than an API server accepts, has a
-// different kind or version, or has no metadata. It returns no error for any other LlamaStackDistribution.
+// AppendJSON returns an error if the object is not JSON, is nested more deeply than an API server accepts, has a kind
+// other than LlamaStackDistribution, has a version that is not in Versions, or has no metadata. It returns no error for
+// any other LlamaStackDistribution.
 func AppendJSON(dst, object []byte, to string) ([]byte, error) {
 	from := takeArena()
 	defer from.giveBack()
@@ -81,8 +82,8 @@ func parse(data []byte, from *arena) (*object, error) {
 	return o, nil
 }
 
-// check returns an error for an object with a different kind or version, or without metadata. An API server sends such
-// an object only if a CustomResourceDefinition is incorrect.
+// check returns an error for an object with a kind other than LlamaStackDistribution, with a version that is not in
+// Versions, or without metadata. An API server sends such an object only if a CustomResourceDefinition is incorrect.
 func check(o *object) error {
 	if kind := o.get("kind"); !kind.is(v1alpha1.Kind) {
 		return fmt.Errorf("kind %s cannot be converted: this webhook converts only %s; correct spec.conversion of its CustomResourceDefinition",

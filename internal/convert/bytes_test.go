@@ -98,7 +98,7 @@ func checkIsJSON(t *testing.T, data []byte) {
 	}
 }
 
-// JSON has the depth limit of encoding/json, and an object has the depth limit of an API server.
+// AppendJSON applies the depth limit of encoding/json to any JSON, and the depth limit of an API server to an object.
 func TestDepth(t *testing.T) {
 	for depth, want := range map[int]string{
 		9_899: "", 9_900: "nested 9901 levels deep", 9_999: "nested 10000 levels deep",
@@ -190,8 +190,8 @@ func TestBytesOfSomethingElse(t *testing.T) {
 	}
 }
 
-// Annotations never exceed the API server's limit, because the API server would reject the object and every list that
-// contains it.
+// Conversion never adds so much data that the annotations exceed the API server's limit. The API server would reject an
+// object with larger annotations, and every list that contains the object.
 func TestRoomOfAnnotations(t *testing.T) {
 	const limit = 256 << 10
 	sizeOf := func(object tree) int {

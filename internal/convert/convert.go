@@ -93,7 +93,8 @@ func born(hub *object) string {
 // v1alpha1 does not add the compatibility annotation.
 const bornHub = "v1alpha2"
 
-// These are the members of a content, which is an object with only the annotations and the spec of another object.
+// These are the members of the content of an object. The content is a separate object with only the annotations and the
+// spec.
 const (
 	annotations = "annotations"
 	spec        = "spec"
@@ -115,7 +116,7 @@ func content(o *object) (*object, losses, error) {
 	return result, carried, err
 }
 
-// tidy removes the member named annotations from a content if that member is empty.
+// tidy removes the member `annotations` from the content of an object if that member is empty.
 func tidy(content *object) {
 	if given := content.objectAt(annotations); given != nil && given.size() == 0 {
 		content.delete(annotations)

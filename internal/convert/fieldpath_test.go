@@ -54,8 +54,8 @@ func TestOlderPathsOfEveryField(t *testing.T) {
 			}
 		}
 	}
-	// A nested field without a counterpart in the hub is an annotation in the hub. The loop does not check fields at
-	// the first three levels.
+	// Conversion stores a nested field without a counterpart in the hub as an annotation. The loop does not check fields
+	// at the first three levels.
 	for _, path := range slices.Sorted(maps.Keys(older)) {
 		if parts := strings.Split(path, "."); !named[path] && len(parts) > 3 && !slices.Contains(annotated, path) {
 			t.Errorf("%s: v1alpha2 has no field with this name", path)
@@ -67,11 +67,11 @@ var annotated = []string{
 	"spec.server.containerSpec.name", "spec.server.tlsConfig.caBundle.configMapNamespace", "spec.server.userConfig.configMapNamespace",
 }
 
-// plainOfHub matches names of fields that only v1alpha2 has and that are not English words.
+// plainOfHub matches the names of fields that only v1alpha2 has, except names that are English words.
 var plainOfHub = regexp.MustCompile(`(?:^|[^.\w])(accessModes|baseConfig|envFrom|imagePullPolicy|imagePullSecrets|ingressClassName|overrideConfig|` +
 	`podAnnotations|podLabels|removeSettings|retainOnDelete|secretEnv|storageClassName|targetCPUUtilization|targetMemoryUtilization|tlsSecretName)\b`)
 
-// OlderPaths recognizes every field name that plainOfHub matches in the messages below internal/.
+// OlderPaths recognizes every field name that plainOfHub matches in the messages of the code in internal/.
 func TestMessagesNameFieldsThatOlderPathsSees(t *testing.T) {
 	sentences := 0
 	err := filepath.WalkDir("..", func(file string, entry fs.DirEntry, err error) error {

@@ -56,7 +56,7 @@ var fields = []field{
 type attribute struct {
 	older      path
 	annotation string
-	// neighbor is the field that the hub must have for the annotation to have a meaning.
+	// neighbor is the field without which the annotation has no meaning in the hub.
 	neighbor path
 	// usual is the value for which no annotation is needed.
 	usual string

@@ -22,7 +22,7 @@ import (
 
 const conversionData = "llamastack.io/conversion-data"
 
-// FuzzOlder checks for any JSON of a v1alpha1 object that conversion to v1alpha2 and back results in the same object,
+// FuzzOlder checks that, for any JSON of a v1alpha1 object, conversion to v1alpha2 and back results in the same object,
 // except for the parts of the status that are not stored.
 func FuzzOlder(f *testing.F) { fuzzTree(f, v1alpha1.GroupVersion.String()) }
 
@@ -49,12 +49,13 @@ func fuzzTree(f *testing.F, apiVersion string) {
 			return
 		}
 		_, back := convertAndBack(object)
-		// Comparing takes a tenth of the time that computing the difference takes.
+		// A comparison takes a tenth of the time that a diff takes, so the test computes the diff only if the objects differ.
 		if was, is := sameStored(object), sameStored(back); !reflect.DeepEqual(was, is) {
 			t.Fatalf("there and back (-was +is):\n%s", cmp.Diff(was, is))
 		}
 		checkStored(t, back)
-		// An annotation written by hand may contradict the object. After conversion has written it, it is stable.
+		// An annotation that a user wrote can contradict the object. After conversion has written the annotation, further
+		// conversions do not change the object.
 		if _, again := convertAndBack(back); !reflect.DeepEqual(back, again) {
 			t.Fatalf("there and back once more (-was +is):\n%s", cmp.Diff(back, again))
 		}
@@ -80,8 +81,8 @@ func addCases(f *testing.F) {
 	}
 }
 
-// storable decodes JSON that an API server may store: an object with metadata of the usual form, and a spec that fits
-// the types of its version and may have unknown fields.
+// storable decodes JSON that an API server can store: an object with metadata of the usual form, and a spec that fits
+// the types of its version and can have unknown fields.
 func storable(data []byte, apiVersion string) (tree, bool) {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()

@@ -12,8 +12,8 @@ type losses struct {
 	Born string `json:"born,omitempty"`
 	// Lost lists the values of the other version that the version of this object cannot hold.
 	Lost []loss `json:"lost,omitempty"`
-	// Omitted reports whether these values exceed the limit for annotations. Lost is then empty. Writing such an object
-	// back in this version loses the values.
+	// Omitted reports whether the lost values exceed the limit for annotations. If Omitted is true, Lost is empty, and
+	// writing the object back in this version discards the lost values.
 	Omitted bool `json:"omitted,omitempty"`
 }
 
@@ -71,10 +71,10 @@ func appendComma(dst []byte) []byte {
 	return append(dst, ',')
 }
 
-// layout controls how two contents of the same version are compared.
+// layout controls how conversion compares the contents of two objects of the same version.
 type layout struct {
-	// units are compared and restored as a whole, because a part alone would have a different meaning. The step `*`
-	// matches any key.
+	// units are the paths of values that conversion compares and restores as a whole, because a part of such a value would
+	// have a different meaning. The step `*` matches any key.
 	units []path
 	// anchors are objects whose lost fields are restored only if the objects still exist.
 	anchors []path

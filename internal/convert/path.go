@@ -40,7 +40,7 @@ func (o *object) listAt(p ...string) *list {
 }
 
 // setAt writes a value and creates the objects on the path. If the path contains a value of a different type, it writes
-// nothing. This happens only for a damaged annotation.
+// nothing. Only a damaged annotation contains such a path.
 func (o *object) setAt(p path, v value) {
 	last := len(p) - 1
 	for _, step := range p[:last] {

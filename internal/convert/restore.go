@@ -41,7 +41,7 @@ var (
 // errNotOurs is the error for an annotation that conversion did not write in exactly this form.
 var errNotOurs = errors.New("it does not have the form that the conversion writes")
 
-// parseLosses parses the conversion-data annotation in a content.
+// parseLosses parses the conversion-data annotation in the content of an object.
 func parseLosses(content *object) (losses, error) {
 	carried := content.lookup(annotationPath(names.AnnotationConversionData))
 	if !carried.exists() {
@@ -137,8 +137,8 @@ func (r restoring) mayRestore(p path, value json.RawMessage) bool {
 	return len(p) == 2 && slices.Contains(r.annotations, p[1]) && (len(value) == 0 || value[0] == '"')
 }
 
-// fits returns an error if a client with the version's Go type could not decode the restored values. One such object
-// would make a whole list unreadable.
+// fits returns an error if a client with the version's Go type could not decode the restored values. One object with
+// such values would make a whole list unreadable.
 func (r restoring) fits(skeleton *object) error {
 	data := (&object{members: []member{{spec, skeleton.get(spec)}}}).appendTo(nil)
 	if err := utiljson.Unmarshal(data, r.object()); err != nil {

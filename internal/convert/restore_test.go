@@ -234,7 +234,7 @@ func encodeJSON(t *testing.T, object tree) []byte {
 }
 
 // When a v1alpha1 manifest is applied again, the object contains the same values as the manifest. The conversion does
-// not add any fields that apply would own.
+// not add any fields that an apply would own.
 func TestAppliedAgain(t *testing.T) {
 	for _, object := range someObjects(t) {
 		if object["apiVersion"] != v1alpha1.GroupVersion.String() {
@@ -256,8 +256,8 @@ func TestAppliedAgain(t *testing.T) {
 	}
 }
 
-// A client whose types lack some v1alpha1 fields writes the object without these fields, which removes only them. If a
-// client drops the annotation, the values in the annotation are lost.
+// If a client whose types lack some v1alpha1 fields writes the object, the write removes only these fields. If a client
+// drops the annotation, the values in the annotation are lost.
 func TestOldClientDropsFields(t *testing.T) {
 	born := decodeYAML(t, []byte(`{apiVersion: llamastack.io/v1alpha2, kind: LlamaStackDistribution, metadata: {name: a}, spec: {
 		distribution: {name: starter, version: "0.7"}, secretEnv: {A: {secretKeyRef: {name: s, key: k}}},

@@ -12,7 +12,7 @@ import (
 const maxAnnotations = validation.TotalAnnotationSizeLimitB
 
 // write adds the annotation unless it is empty. If the list of losses is not complete, or the annotations exceed the
-// limit, write omits all losses. Then it calls makeRoom.
+// limit, write omits all losses. In every case, write then calls makeRoom.
 func (l losses) write(content *object, complete bool) {
 	if !complete {
 		l.Lost, l.Omitted = nil, true

@@ -46,9 +46,10 @@ const (
 )
 
 // statusToHub removes the parts of a status that the hub does not store. It removes a condition or the name of the
-// ConfigMap if the hub has the part from which conversion derives it. Otherwise the part is kept, as in a status that
-// was written by an operator that supports only v1alpha1. It always removes the configurations of providers. It returns
-// the conditions from which those of v1alpha1 are derived, in the order of followers.
+// ConfigMap if the hub has the part from which conversion derives it. Otherwise, it keeps the part. For example, an
+// operator that supports only v1alpha1 writes a status without these parts of the hub. It always removes the
+// configurations of providers. It returns the conditions from which those of v1alpha1 are derived, in the order of
+// followers.
 func statusToHub(o *object) []value {
 	status := o.objectAt("status")
 	if configMapOf(status).exists() {
@@ -57,7 +58,7 @@ func statusToHub(o *object) []value {
 	providers := providersOf(status)
 	for i := range providers {
 		if providers[i].member(providerConfig).exists() {
-			providers[i].open(o.arena).delete(providerConfig) // The server's response may contain secrets.
+			providers[i].open(o.arena).delete(providerConfig) // The server's response can contain secrets.
 		}
 	}
 	list := status.listAt(conditions)
@@ -111,7 +112,7 @@ func conditionsOf(entries list) []condition {
 	return found
 }
 
-// followedIn returns the condition from which each follower is derived, in the order of followers. If several
+// followedIn returns, for each follower, the condition from which it is derived, in the order of followers. If several
 // conditions have the same type, it uses the first one with a valid status.
 func followedIn(entries []condition) []value {
 	found := make([]value, len(followers))

@@ -38,7 +38,7 @@ func (v *value) openList() *list {
 	return v.list
 }
 
-// isRaw reports whether a value is raw JSON that begins with the byte.
+// isRaw reports whether a value is raw JSON that begins with the given byte.
 func (v value) isRaw(first byte) bool { return len(v.raw) > 0 && v.raw[0] == first }
 
 func (v value) exists() bool { return len(v.raw) > 0 || v.object != nil || v.list != nil }

@@ -8,7 +8,7 @@ type way struct {
 	key string
 	// to is the path of the field in the other version. Nil means that this key only leads to other fields.
 	to path
-	// holder has the same meaning as in the type field.
+	// holder has the same meaning as in the type `field`.
 	holder bool
 	below  []way
 }

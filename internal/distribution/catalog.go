@@ -15,7 +15,7 @@ type entry struct {
 	name string
 	// last is the last release that contains the distribution. Empty means that the newest release contains it too.
 	last string
-	// only is the list of the releases that contain the distribution, if there are just a few. Empty means all.
+	// only is the list of the releases that contain the distribution, if there are few. Empty means all.
 	only []string
 }
 
@@ -163,7 +163,7 @@ func Versions(name string) []string {
 type UnknownError struct {
 	// Name and Version are the requested values. Version is empty if the name itself is unknown.
 	Name, Version string
-	// Known are the available names, or the versions of the name as ranges, for example "0.7.0 to 0.7.3".
+	// Known lists the available names, or the versions of the name as ranges, for example "0.7.0 to 0.7.3".
 	Known []string
 }
 
@@ -200,8 +200,8 @@ func byName(name string) *entry {
 }
 
 // find returns the entry for a name and the release for a version. A release is returned unchanged, a line selects its
-// pinned release, and an empty version selects the default release. The overrides only add to the names that an error
-// lists.
+// pinned release, and an empty version selects the default release. The overrides have only one effect: an error about
+// an unknown name also lists their names.
 func find(name, version string, overrides Overrides) (*entry, string, error) {
 	e := byName(name)
 	if e == nil || e.defaultVersion() == "" {

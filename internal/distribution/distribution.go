@@ -26,7 +26,7 @@ const (
 )
 
 // Overrides replace images. A key is a name, or a name and a version as `name@version`, which takes precedence. A key
-// may also add a name that the catalog does not have.
+// can also add a name that the catalog does not have.
 type Overrides map[string]string
 
 // Resolved is a distribution with everything that its name determines.
@@ -126,7 +126,7 @@ func overridden(name, version, image string) (Resolved, error) {
 	return r, err
 }
 
-// bareImage resolves an image with the release from a version, from its tag, or without a known release.
+// bareImage resolves an image. The release comes from the version or from the image's tag, or is unknown.
 func bareImage(image, version string) (Resolved, error) {
 	if version != "" {
 		r, err := detected(image, version, ByVersion)

@@ -184,8 +184,8 @@ func TestResolveErrors(t *testing.T) {
 	}
 }
 
-// TestCatalog checks that every name in every release has a tag with the release, the data of its line, and a base
-// config.
+// TestCatalog checks that every name in every release has a base config, the data of its release line, and a tag that
+// contains the release.
 func TestCatalog(t *testing.T) {
 	want := map[string]string{
 		"meta-reference-gpu": "0.2 0.3 0.4",
@@ -233,8 +233,8 @@ func TestCatalog(t *testing.T) {
 	}
 }
 
-// TestStarterBase checks how the base of starter begins. On machines with the reference data, it compares the base with
-// the config in the release.
+// TestStarterBase checks how the base of the starter distribution begins. On machines with the reference data, it
+// compares the base with the config in the release.
 func TestStarterBase(t *testing.T) {
 	got, err := distribution.Resolve("starter", "", "", nil)
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 
 // withLabelCases are the cases of TestWithLabel.
 var withLabelCases = map[string]struct {
-	// name, image and version are the values in the spec. If name is set, image is an override of its image.
+	// name, image and version are the values in the spec. If name is set, image is an override for the image of the
+	// distribution with this name.
 	name, image, version string
 	label                string
 	own                  bool
@@ -74,8 +75,8 @@ var withLabelCases = map[string]struct {
 	},
 }
 
-// TestWithLabel checks the precedence of the sources of a release: the version in the spec, the operator's own label,
-// the tag, any other label.
+// TestWithLabel checks the precedence of the sources of a release: first the version in the spec, then the operator's
+// own label, then the tag, and then any other label.
 func TestWithLabel(t *testing.T) {
 	for name, tt := range withLabelCases {
 		t.Run(name, func(t *testing.T) {

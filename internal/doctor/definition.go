@@ -30,7 +30,7 @@ func checkDefinition(r *report, facts *Facts) {
 	checkConditions(r, definition)
 }
 
-// checkServed compares the served versions with the versions of the operator.
+// checkServed compares the served versions with the API versions that the operator supports.
 func checkServed(r *report, definition *apiextensionsv1.CustomResourceDefinition) {
 	var served []string
 	for _, version := range definition.Spec.Versions {

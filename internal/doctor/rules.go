@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// These are the operator's roles for all namespaces, and for one namespace. The command make generate copies them from
-// config/rbac.
+// These are the operator's roles for all namespaces, and for one namespace. The command `make generate` copies them
+// from config/rbac.
 var (
 	//go:embed role.yaml
 	clusterRole []byte

@@ -54,7 +54,7 @@ func judge(stack *v1alpha2.LlamaStackDistribution) (Status, string) {
 	if ready.Status == metav1.ConditionTrue {
 		return OK, ""
 	}
-	explained := ready // The message contains only the name of the condition that Ready depends on
+	explained := ready // The message contains only the name of the condition that Ready depends on.
 	if cause := status.Cause(stack.Status.Conditions); cause != nil {
 		explained = cause
 	}

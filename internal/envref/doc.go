@@ -1,8 +1,9 @@
 // Package envref reads the references to environment variables in a server configuration.
 //
-// The server replaces them in the values of its configuration, anywhere in a string and any number of times:
+// The server replaces these references in the values of its configuration, anywhere in a string and any number of
+// times:
 //
-//	${env.NAME}         the value of the variable; the server does not start when it is unset or empty
+//	${env.NAME}         the value of the variable; the server does not start when the variable is unset or empty
 //	${env.NAME:=text}   the value of the variable, or the text when the variable is unset or empty
 //	${env.NAME:+text}   the text when the variable is set, or nothing when it is unset or empty
 //
@@ -16,6 +17,6 @@
 // replace references a second time, in the configuration that the server's command line has resolved (server fact 5,
 // server fact 6).
 //
-// The server neither changes nor reports text that does not match the pattern (server fact 4). The grammar Lookalike
+// The server neither changes nor reports text that does not match the pattern (server fact 4). The Lookalike grammar
 // also finds text that only has the form of a reference.
 package envref

@@ -21,6 +21,6 @@ type Package struct {
 	ConfigSchema map[string]any
 }
 
-// UnknownType is the provider type in a configuration if the metadata of the provider's image could not be read. The
-// last init container replaces it with the type in the image. No server accepts it.
+// UnknownType is the provider type in a configuration if the metadata of the provider's image could not be read. No
+// server accepts this type. The last init container replaces it with the type in the image.
 const UnknownType = "external::unknown"

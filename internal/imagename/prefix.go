@@ -59,7 +59,7 @@ func inLibrary(prefix string) string {
 	return hubLibrary + name
 }
 
-// HasPrefix reports whether a repository is the prefix or is below it. Both are in their normal form.
+// HasPrefix reports whether a repository is the prefix or is below it. Both must be in their normal form.
 func HasPrefix(repository, prefix string) bool {
 	return repository == prefix || strings.HasPrefix(repository, prefix+"/")
 }

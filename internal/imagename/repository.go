@@ -29,7 +29,7 @@ func Repository(image string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("parse image %q: %w", image, err)
 	}
-	// Proxies may read quay.io/team/../other as quay.io/other.
+	// A proxy can read quay.io/team/../other as quay.io/other.
 	if full := repository.Name(); path.Clean(full) == full {
 		return full, nil
 	}

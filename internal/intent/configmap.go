@@ -26,7 +26,7 @@ type ConfigMapUse struct {
 	Name      string
 	// Keys are the required keys.
 	Keys []string
-	// AnyOf are keys of which at least one is required. Empty means that no such key is required.
+	// AnyOf lists keys, at least one of which is required. Empty means that no such key is required.
 	AnyOf []string
 	// Optional reports whether the ConfigMap may be missing.
 	Optional bool

@@ -10,7 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// A v1alpha1 stack accepts the file's older name, and any name when it has its own command.
+// In a v1alpha1 stack, the configuration file can also have the older name run.yaml. If a v1alpha1 stack has its own
+// command, the file can have any name.
 func TestKeysOfAnOverride(t *testing.T) {
 	for name, tc := range map[string]struct {
 		older, ownCommand bool

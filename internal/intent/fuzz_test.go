@@ -11,8 +11,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 )
 
-// FuzzProviders checks for any JSON in spec.providers that decoding does not panic, that a second run has the same
-// result, that each entry is either complete or has an error, and that every error is below the field.
+// FuzzProviders checks that, for any JSON in spec.providers, decoding does not panic and a second run has the same
+// result. It also checks that each entry is complete or has an error, and that every error is below the field.
 func FuzzProviders(f *testing.F) {
 	for _, seed := range []string{
 		`{"provider":"vllm","endpoint":"http://vllm:8000","apiKey":{"secretKeyRef":{"name":"a","key":"b"}}}`,

@@ -13,18 +13,19 @@ type Intent struct {
 	Name, Namespace string
 	// Distribution is the server that the stack runs.
 	Distribution Distribution
-	// Providers are the providers of all APIs, in the order of the fields of spec.providers. Within one API, they are in
-	// written order.
+	// Providers are the providers of all APIs, in the order of the fields of spec.providers. Within one API, they keep the
+	// order of the spec.
 	Providers []Provider
-	// External are the providers that have their own images, sorted by API. Within one API, they are in written order.
+	// External lists the providers that have their own images, sorted by API. Within one API, they keep the order of the
+	// spec.
 	External []ExternalProvider
-	// Models, Tools and Shields are in written order.
+	// Models, Tools and Shields keep the order of the spec.
 	Models  []Model
 	Tools   []Tool
 	Shields []Shield
 	// Storage is the storage of the server's state.
 	Storage Storage
-	// Disabled lists the disabled APIs and providers in written order.
+	// Disabled lists the disabled APIs and providers in the order of the spec.
 	Disabled []Disabled
 	// Server holds the settings of the server process: its port, the number of processes and TLS.
 	Server Server
@@ -34,7 +35,7 @@ type Intent struct {
 	Files ModelFiles
 	// Settings are the user's patch for the generated configuration.
 	Settings Settings
-	// SecretEnv are the user's own environment variables with values from Secrets, sorted by name.
+	// SecretEnv lists the user's own environment variables with values from Secrets, sorted by name.
 	SecretEnv []Variable
 	// Variables are the names of the environment variables that the user sets on the container
 	// (workload.overrides.env), sorted. A base provider that exists only if a variable is set counts as configured if
@@ -181,7 +182,8 @@ type Disabled struct {
 	Path     *field.Path
 }
 
-// Wildcard selects all providers of an API in spec.disabled, for example inference/*.
+// In an entry of spec.disabled, such as inference/*, Wildcard selects every base provider of that API unless the spec
+// declares the provider.
 const Wildcard = "*"
 
 // BaseProvidersPath is the path of the field that selects the providers of the base.

@@ -20,8 +20,8 @@ func Message(err *field.Error) string {
 	return err.Field + ": " + err.Detail
 }
 
-// MaxErrors is the maximum number of errors that are reported at once. Every value in a spec may have an error, and the
-// status has no room for all of them. A user can fix the first errors and validate the spec again.
+// MaxErrors is the maximum number of errors that are reported at once. Every value in a spec can have an error, and the
+// status has no room for that many errors. A user can fix the first errors and validate the spec again.
 const MaxErrors = 100
 
 // Bounded returns the first MaxErrors errors of a list, without duplicates. If there are more, it appends an error that

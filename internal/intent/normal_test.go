@@ -90,7 +90,7 @@ func TestDefaultID(t *testing.T) {
 	}
 }
 
-// Each API in the list has a field in spec.providers. The models API, which has no providers, does not.
+// Each API in the list has a field in spec.providers. The models API has no providers, and therefore no field.
 func TestAPIFields(t *testing.T) {
 	for name, api := range map[string]string{
 		"inference": "inference", "safety": "safety", "vectorIo": "vector_io", "toolRuntime": "tool_runtime",
@@ -318,7 +318,7 @@ func TestMessage(t *testing.T) {
 	}
 }
 
-// The command of a v1alpha1 stack may listen on a port on which a server with a generated configuration cannot listen.
+// The command of a v1alpha1 stack can listen on a port on which a server with a generated configuration cannot listen.
 func TestPortOfAnOlderStack(t *testing.T) {
 	stack := &v1alpha2.LlamaStackDistribution{}
 	stack.Spec.Networking = &v1alpha2.NetworkingSpec{Port: 80}

@@ -14,7 +14,8 @@ import (
 type owned struct {
 	// path is the path of the part. * stands for any key.
 	path string
-	// instead is the remedy if settings set the part. removal is the remedy, or the reason, if removeSettings removes it.
+	// The field `instead` contains the remedy if settings set the part. The field `removal` contains the remedy, or the
+	// reason and the remedy, if removeSettings removes the part.
 	instead, removal string
 }
 

@@ -15,7 +15,7 @@ import (
 const MaxProviders = 64
 
 // MaxProviderFields is the maximum number of fields of a provider, and of entries in its secretRefs. The admission
-// policy has the same limit, because its cost grows with the square of the number.
+// policy has the same limit, because the policy's cost grows with the square of the number of fields or entries.
 const MaxProviderFields = 64
 
 // These constants define the form of a provider's id.

@@ -45,7 +45,7 @@ func decodeServer(obj *v1alpha2.LlamaStackDistribution, path *field.Path, errs *
 }
 
 // leastPort returns the lowest valid port. A server with a generated configuration rejects ports below minPort, on
-// which only root can listen. A v1alpha1 stack without a generated configuration may have a command that listens on
+// which only root can listen. A v1alpha1 stack without a generated configuration can have a command that listens on
 // such a port.
 func leastPort(obj *v1alpha2.LlamaStackDistribution) int32 {
 	if names.Compat(obj.Annotations) && obj.Spec.Providers == nil && obj.Spec.Resources == nil && obj.Spec.Storage == nil {

@@ -18,7 +18,7 @@ type Settings struct {
 	Values map[string]any
 	// Path is the field path of Values: spec.settings.
 	Path *field.Path
-	// Removed lists the values that are removed before Values are merged, in written order.
+	// Removed lists, in the order of the spec, the values that are removed before Values are merged.
 	Removed []RemovedSetting
 }
 
@@ -92,8 +92,8 @@ func nulls(values map[string]any, path *field.Path, below string, errs *Errors) 
 	}
 }
 
-// nullsInList rejects null as the value of a key in an object inside a list. The remedy is not removeSettings, whose
-// paths cannot select a part of a list.
+// nullsInList rejects null as the value of a key in an object inside a list. The error does not suggest removeSettings,
+// because its paths cannot select a part of a list.
 func nullsInList(value any, path *field.Path, errs *Errors) {
 	switch v := value.(type) {
 	case map[string]any:

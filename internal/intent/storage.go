@@ -63,7 +63,7 @@ func (s storeChecks) known(types []string) bool {
 	return known
 }
 
-// only rejects a field that is set and applies only to a different type of store.
+// The method `only` rejects a field that is set but applies only to a different type of store.
 func (s storeChecks) only(storeType, name string, given bool) {
 	if given && s.store.Type != storeType {
 		s.Forbidden(s.store.Path.Child(name),

@@ -32,7 +32,7 @@ var startAttempts = wait.Backoff{
 
 // awaitAPIServer waits until the API server is available or ctx ends. It ignores any other error from the API server,
 // because a later call reports that error. If an operator loses its lease because the API server is unavailable, it
-// exits, and starts again while the API server is still unavailable. If it exited again, the kubelet's back-off would
+// exits, and starts again while the API server is still unavailable. If it exited again, the kubelet's backoff would
 // grow to five minutes. While the operator waits, its liveness probe succeeds and its readiness probe fails.
 func awaitAPIServer(ctx context.Context, config *rest.Config, healthAddress string, pauses wait.Backoff) error {
 	config = rest.CopyConfig(config)

@@ -16,7 +16,8 @@ import (
 var hasty = wait.Backoff{Duration: time.Millisecond}
 
 // An operator that starts while the API server is unavailable waits for the API server. Meanwhile, the operator's
-// liveness probe succeeds and its readiness probe fails. The operator then frees the address for the manager.
+// liveness probe succeeds and its readiness probe fails. When the API server becomes available, the operator frees the
+// address for the manager.
 func TestAwaitAPIServer(t *testing.T) {
 	var calls atomic.Int32
 	health := make(chan int, 2)

@@ -26,10 +26,10 @@ import (
 )
 
 // cacheOptions limits the caches to the objects that the operator uses. Children are selected by their label.
-// ReplicaSets and pods are selected by the label that every stack's selector contains, and pods also by the label of
-// preflights. Events are limited to those about PersistentVolumeClaims. Only the metadata of ConfigMaps and Secrets is
-// cached. For those that are not children, only the name and version are cached. A read of a kind that is not watched
-// fails and does not start a watch (decision 0016).
+// ReplicaSets are selected by the label that every stack's selector contains. Pods are selected by the same label or by
+// the label of preflights. Events are limited to those about PersistentVolumeClaims. Only the metadata of ConfigMaps
+// and Secrets is cached. For those that are not children, only the name and version are cached. A read of a kind that
+// is not watched fails and does not start a watch (decision 0016).
 func cacheOptions(namespaces []string) cache.Options {
 	workload := cache.ByObject{
 		Label:     labels.SelectorFromSet(labels.Set{names.LabelApp: names.App}),

@@ -88,8 +88,8 @@ func TestStripWorkload(t *testing.T) {
 	}
 }
 
-// A cached stack has no copy of the last applied manifest, no spec that is too large to be processed, and managed
-// fields only if another operator wrote the status.
+// A cached stack has no copy of the last applied manifest, and no spec that is too large to be processed. It has
+// managed fields only if another operator wrote the status.
 func TestStripStack(t *testing.T) {
 	other := metav1.ManagedFieldsEntry{
 		Manager: "manager", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "llamastack.io/v1alpha1", Subresource: "status",
@@ -116,7 +116,7 @@ func TestStripStack(t *testing.T) {
 }
 
 // Caches cannot be filled while no webhook converts the objects stored in v1alpha1. The operator does not exit while it
-// waits for them.
+// waits for the caches.
 func TestCacheSyncHasNoTimeout(t *testing.T) {
 	timeout := managerOptions(nil, Options{}).Controller.CacheSyncTimeout
 	if now := time.Now(); now.Add(timeout).Before(now.AddDate(1, 0, 0)) {

@@ -14,16 +14,16 @@ const (
 	gcPercent = 60
 	// memoryTick is the interval between measurements.
 	memoryTick = 2 * time.Second
-	// startTicks is the maximum duration of the start, during which every stack is reconciled. With Go's default
-	// percentage, the start is a fifth shorter.
+	// startTicks is the maximum duration of the start, during which every stack is reconciled. During the start, gcPercent
+	// does not apply, because the start is a fifth shorter with Go's default of 100.
 	startTicks = 7
 	// busyBytes is a threshold, in bytes. An idle operator allocates less memory than this in a tick.
 	busyBytes = 4 << 20
 )
 
 // memoryReleaser returns memory to the node as soon as a burst of work is over. By default, an idle Go program keeps
-// this memory for two minutes, until the next garbage collection, and never returns the memory into which the heap may
-// grow.
+// this memory until the next garbage collection, for two minutes. It never returns the memory that Go reserves for the
+// growth of the heap.
 type memoryReleaser struct {
 	tick time.Duration
 	// allocated returns the total number of allocated bytes.

@@ -31,8 +31,8 @@ type Options struct {
 	MetricsCertName, MetricsCertKey string
 	// WebhookBindAddress is the address for the webhooks, which use TLS. Empty or "0" disables them.
 	WebhookBindAddress string
-	// WebhookCertPath is a directory with tls.crt and tls.key, which another program creates and renews. Empty means a
-	// certificate that the operator creates and injects.
+	// WebhookCertPath is a directory with tls.crt and tls.key, which another program creates and renews. Empty means that
+	// the operator creates a certificate and registers its certificate authority.
 	WebhookCertPath string
 	// HealthProbeBindAddress is the address for /healthz and /readyz.
 	HealthProbeBindAddress string
@@ -40,17 +40,17 @@ type Options struct {
 	LeaderElect bool
 	// LeaderElectionNamespace is the namespace of the lease. Empty means OperatorNamespace.
 	LeaderElectionNamespace string
-	// LeaseDuration is how long other replicas wait for a leader that does not respond. RenewDeadline is how long a
-	// leader tries to renew its lease before it gives up. RetryPeriod is the time between two attempts to acquire or
-	// renew the lease. Zero means 15, 10 and 2 seconds.
+	// LeaseDuration is how long other replicas wait for a leader that does not respond. RenewDeadline is how long a leader
+	// tries to renew its lease before it gives up. RetryPeriod is the time between two attempts to acquire or renew the
+	// lease. If one of these fields is zero, it has its default: 15, 10 and 2 seconds, respectively.
 	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
 	// WatchNamespaces limits the operator to these namespaces. Empty means the namespaces in $WATCH_NAMESPACE or, if the
 	// variable is not set, all namespaces.
 	WatchNamespaces []string
 	// OperatorNamespace is the namespace of the operator's own Secret, ConfigMap and lease.
 	OperatorNamespace string
-	// QPS and Burst limit the calls to the API server. A negative QPS means no limit. This is the default, because the API
-	// server itself divides its capacity fairly among clients.
+	// QPS and Burst limit the calls to the API server. A negative QPS means no limit. By default, there is no limit,
+	// because the API server itself divides its capacity fairly among clients.
 	QPS   float32
 	Burst int
 	// DialServer connects to the servers of stacks. Nil means the network, with names resolved by DNS. No flag sets it.
@@ -69,7 +69,8 @@ type Options struct {
 }
 
 const (
-	// There is no limit, because reconciling a thousand stacks after a restart would otherwise take more than a minute.
+	// By default, the calls to the API server have no limit, because reconciling a thousand stacks after a restart would
+	// otherwise take more than a minute.
 	defaultQPS         = -1
 	defaultBurst       = 100
 	defaultConcurrency = 4

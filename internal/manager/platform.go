@@ -11,7 +11,8 @@ import (
 // other values.
 var constraints = schema.GroupKind{Group: "security.openshift.io", Kind: "SecurityContextConstraints"}
 
-// openShift reports whether the cluster is OpenShift. It is called once, because the platform does not change.
+// openShift reports whether the cluster is OpenShift. The operator calls openShift only once, because the platform does
+// not change.
 func openShift(mapper meta.RESTMapper) (bool, error) {
 	_, err := mapper.RESTMapping(constraints)
 	switch {

@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// Output of net/http becomes a line in the operator's log with structured fields.
+// The output of net/http becomes a line with structured fields in the operator's log.
 func TestStandardLog(t *testing.T) {
 	for name, tc := range map[string]struct {
 		line  string

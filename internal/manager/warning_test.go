@@ -8,7 +8,7 @@ import (
 	"github.com/go-logr/logr/funcr"
 )
 
-// Warnings from the API server are logged only at debug level, each truncated.
+// The operator logs warnings from the API server only at debug level, and truncates each warning.
 func TestVerboseWarnings(t *testing.T) {
 	for level, want := range map[int]int{0: 0, 1: 2} {
 		var lines []string

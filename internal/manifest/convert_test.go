@@ -31,7 +31,7 @@ func FuzzConvert(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if bytes.ContainsAny(text, "&*") && len(text) > 1<<10 {
-			return // aliases may expand to any number of values
+			return // aliases can expand to any number of values
 		}
 		for i, from := range convert.Versions {
 			object, ok := decode(text)

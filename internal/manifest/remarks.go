@@ -125,7 +125,8 @@ func fieldList(paths []string) string {
 	return strings.Join(paths, ", ")
 }
 
-// ofOlder adds comments on fields that v1alpha2 writes differently, and warnings about fields that it omits.
+// ofOlder adds comments on fields that have a different form in v1alpha2, and warnings about fields that the manifest
+// omits.
 func (r *remarks) ofOlder(older map[string]any) {
 	server, _ := child(older, "spec", "server")
 	if userConfig, ok := child(server, "userConfig"); ok {

@@ -10,8 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
 )
 
-// text contains the comments and the order of the keys in a manifest. Each place is a path in the apiVersion of the
-// result.
+// text contains the comments and the order of the keys in a manifest. A place, which is a key of pairs and an item of
+// order, is the path of a value in the apiVersion of the result.
 type text struct {
 	// head and foot are the comments of the whole document.
 	head, foot string

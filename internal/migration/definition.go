@@ -32,23 +32,24 @@ type definition struct {
 	// `served` contains the versions that the API server serves.
 	storage        string
 	stored, served []string
-	// converts reports whether a webhook converts objects. Without a webhook, the API server changes only the apiVersion
-	// of an object, and drops fields that the other version does not have.
+	// converts reports whether a webhook converts objects. Without a webhook, the API server converts an object by
+	// changing only its apiVersion, and then drops the fields that the new version does not have.
 	converts bool
 	// versions lists all versions in the order of the definition.
 	versions []apiextensionsv1.CustomResourceDefinitionVersion
 }
 
-// storageKind returns the kind in the storage version, in which objects are listed and written. With the admission
-// policy, a write of an object requires the same number of conversions in either version (nine on Kubernetes 1.36:
-// reads, writes, watches, and managed fields of the other version). In the storage version, a list of migrated objects
-// requires no conversion.
+// storageKind returns the kind in the storage version, in which objects are listed and written. If the operator's
+// ValidatingAdmissionPolicy is installed, a write of an object requires the same number of conversions in either
+// version (nine on Kubernetes 1.36: reads, writes, watches, and managed fields of the other version). In the storage
+// version, a list of migrated objects requires no conversion.
 func (d *definition) storageKind() kind { return d.kind.WithVersion(d.storage) }
 
 // migrated reports whether all objects are stored in the storage version.
 func (d *definition) migrated() bool { return slices.Equal(d.stored, []string{d.storage}) }
 
-// check returns an error if objects cannot be stored in a version without loss.
+// check returns an error if the API server does not serve the given version, or if objects would lose fields when they
+// are stored in this version.
 func (d *definition) check(version string) error {
 	switch {
 	case !slices.Contains(d.served, version):
@@ -86,8 +87,8 @@ func (m *Migrator) read(ctx context.Context) (*definition, error) {
 }
 
 // readAgain reads the definition. It returns ErrChanged if the definition has been replaced, or its spec has changed,
-// since the earlier read that returned `before`. A client may have changed the storage version and reverted this
-// change.
+// since the earlier read that returned `before`. An unchanged storage version is not sufficient, because a client might
+// have changed the storage version and reverted the change.
 func (m *Migrator) readAgain(ctx context.Context, before *definition) (*definition, error) {
 	now, err := m.read(ctx)
 	if err != nil {

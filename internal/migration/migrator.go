@@ -14,8 +14,8 @@ import (
 const (
 	defaultRate   = 20
 	defaultSettle = 5 * time.Second
-	// maxUnanswered is the number of consecutive requests without a response after which a run ends. A run continues after
-	// a single failed object.
+	// maxUnanswered is the number of consecutive failed requests after which a run ends. It counts only requests that fail
+	// because the API server, or a webhook that it calls, is unavailable. A run continues after a single failed object.
 	maxUnanswered = 3
 )
 
@@ -57,7 +57,8 @@ func New(c client.Client, definition string, options Options) *Migrator {
 // and writes the objects that are not yet in the storage version. If an object cannot be written, the result counts the
 // object in Failed, and the list does not change either.
 //
-// Run returns ErrChanged if the definition changed during the run. The caller should then call Run again.
+// Run returns ErrChanged if the definition changed during the run. To complete the migration, the caller must then call
+// Run again.
 func (m *Migrator) Run(ctx context.Context) (Result, error) {
 	before, err := m.read(ctx)
 	if err != nil {
@@ -79,8 +80,8 @@ func (m *Migrator) Run(ctx context.Context) (Result, error) {
 
 // migrate stores every object in the storage version, and trims the list of stored versions.
 func (m *Migrator) migrate(ctx context.Context, before *definition, result *Result) error {
-	// After an upgrade, the operator writes the CA bundle of the webhooks into the definition at about this time. A run
-	// that began earlier would have to start again.
+	// After an upgrade, the operator writes the CA bundle of the webhooks into the definition at about this time. Without
+	// this check, the run would write all objects before it detects the change, and would then have to start again.
 	if _, err := m.readAgain(ctx, before); err != nil {
 		return err
 	}
@@ -150,7 +151,8 @@ func (m *Migrator) rewriteAll(
 	return nil
 }
 
-// countUnanswered returns the number of consecutive requests without a response, after a request that returned err.
+// countUnanswered returns the number of consecutive requests for which unanswered returns true, after a request that
+// returned err.
 func countUnanswered(before int, err error) int {
 	if err != nil && unanswered(err) {
 		return before + 1

@@ -29,8 +29,8 @@ const (
 	EnvPort = "LLS_PORT"
 	// EnvWorkers is the number of server processes, for users' own commands.
 	EnvWorkers = "LLS_WORKERS"
-	// EnvRegistry is the namespace of the server's registry in a store that several stacks may use. The generated
-	// configuration has the stack's own namespace as the default.
+	// EnvRegistry is the namespace of the server's registry in a store that several stacks can use. In the generated
+	// configuration, the default is a registry namespace that contains the stack's Kubernetes namespace and name.
 	EnvRegistry = "LLS_REGISTRY"
 	// EnvGeneration is the UID of the stack, a slash, and the stack generation for which the pod was created.
 	EnvGeneration = "LLS_GENERATION"

@@ -17,12 +17,13 @@ const (
 	// ExternalCopyDir is the mount path of the volume in an init container that copies a provider's package. Only the
 	// provider's own part of the volume is mounted.
 	ExternalCopyDir = "/opt/llama-stack/external-provider"
-	// ExternalProgram is the program that the last init container runs, in the ConfigMap that Startup names.
+	// ExternalProgram is the program in the ConfigMap that Startup names. The last init container runs this program.
 	ExternalProgram = "external_providers.py"
 )
 
-// These are the directories of the volume. They contain the packages that the init containers copied, by the provider's
-// number; the Python packages; and the configuration that the server reads.
+// These are the directories of the volume. ExternalImages contains one directory for each provider, named by the
+// provider's number, with the package that an init container copied. ExternalPackages contains the Python packages.
+// ExternalConfig contains the configuration that the server reads.
 const (
 	ExternalImages   = "images"
 	ExternalPackages = "python-packages"

@@ -19,9 +19,9 @@ const (
 	ownHostHash = 10
 )
 
-// HostLabel returns the first label of a stack's generated host name: <stack>-<namespace>-<hash>, truncated to the
-// maximum length of a label. The hash covers the two names with a separator that neither contains, so that stack a-b in
-// namespace c and stack a in namespace b-c have different labels.
+// HostLabel returns the first label of a stack's generated host name: <stack>-<namespace>-<hash>. If the label would be
+// too long, HostLabel truncates the part before the hash. The hash covers the two names with a separator that neither
+// contains, so that stack a-b in namespace c and stack a in namespace b-c have different labels.
 func HostLabel(stack, namespace string) string {
 	sum := sha256.Sum256([]byte(namespace + "/" + stack))
 	label := stack + "-" + namespace

@@ -79,8 +79,8 @@ const (
 // CompatV1Alpha1 is the value of AnnotationCompat on an object that was created as v1alpha1.
 const CompatV1Alpha1 = "v1alpha1"
 
-// Compat reports whether the annotations mark an object that was created as v1alpha1 and keeps the behavior of such
-// stacks.
+// Compat reports whether the annotations mark an object that was created as v1alpha1. Such an object keeps the behavior
+// of v1alpha1 stacks.
 func Compat(annotations map[string]string) bool {
 	return annotations[AnnotationCompat] == CompatV1Alpha1
 }

@@ -20,7 +20,8 @@ type Result struct {
 	Comments []Comment
 	// LeftOut lists messages about fields that Object does not have, each with the field's path, the reason and a remedy.
 	LeftOut []string
-	// Warnings lists the comments and left-out fields that change the behavior of the server, as messages with a path.
+	// Warnings lists messages with a path: the comments on places where the server behaves differently, and the left-out
+	// fields that have an effect in an OGXServer.
 	Warnings []string
 	// places maps the path of each value in the OGXServer, as one string, to the path of that value in the stack.
 	places map[string][]string
@@ -43,8 +44,8 @@ func (r *Result) Place(path []string) []string {
 	return path
 }
 
-// Convert converts an OGXServer to a stack. Check must find no problem in the OGXServer. Convert does not change the
-// object, and the result shares no mutable value with the object.
+// Convert converts an OGXServer to a stack. The caller must first make sure that Check finds no problem in the
+// OGXServer. Convert does not change the object, and the result shares no mutable value with the object.
 func Convert(object map[string]any) Result {
 	c := conversion{from: object}
 	c.result.places = make(map[string][]string)

@@ -222,7 +222,7 @@ func isThere(result *Result, leaf leaf) bool {
 	switch {
 	case strings.HasPrefix(field, "spec.network.policy."): // TestPolicy checks the converted namespaces
 		return true
-	// These fields may have a different value, with a comment.
+	// The converted value of these fields can be different if the result has a comment at its path.
 	case slices.Contains([]any{dataVolume, json.Number("1")}, leaf.value):
 		if slices.ContainsFunc(result.Comments, func(c Comment) bool { return slices.Equal(c.At, place) }) {
 			return true
@@ -314,7 +314,7 @@ func FuzzConvert(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if bytes.ContainsAny(text, "&*") && len(text) > 1<<10 {
-			return // aliases may expand to any number of values
+			return // aliases can expand to any number of values
 		}
 		object := decode(text)
 		if object == nil || len(Check(object)) > 0 {

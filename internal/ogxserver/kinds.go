@@ -1,7 +1,7 @@
 package ogxserver
 
-// kind is a kind of provider for which an OGXServer has a field. Values that no field of this struct names become
-// settings, with their names in snake case.
+// kind is a kind of provider for which an OGXServer has a field. All fields of the provider that this struct does not
+// mention, except the id, become settings with their names in snake case.
 type kind struct {
 	// Type is the server's name for the provider's type.
 	Type string

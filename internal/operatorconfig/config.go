@@ -50,8 +50,8 @@ type Config struct {
 	known map[string]bool
 }
 
-// Unknown reports whether a key was never valid. A missing key is valid. The intended value of an unknown key is not
-// known, so the objects that depend on the key should not change.
+// Unknown reports whether a key has never been valid. A missing key is valid. The intended value of an unknown key is
+// not known, so the operator must not change the objects that depend on the key.
 func (c Config) Unknown(key string) bool { return !c.known[key] }
 
 // section is one key, with the functions that read it and keep its last value.

@@ -71,7 +71,7 @@ type entry struct {
 	value node
 }
 
-// entries reads a mapping. The function child returns the paths of its values.
+// entries reads a mapping. The function child returns the path of the value for a key.
 func (r *reader) entries(n node, child func(*field.Path, string) *field.Path) []entry {
 	if n.value.Kind != yaml.MappingNode {
 		r.wrongType(n, "a mapping")

@@ -14,12 +14,12 @@ import (
 
 // Registries holds the settings for reading images.
 type Registries struct {
-	// ReadLabels reports whether images are read at all, which is the default. If the key KeyRegistries was never valid,
-	// the operator reads no images, because the intended value may exclude a registry.
+	// ReadLabels reports whether images are read at all, which is the default. If the key KeyRegistries has never been
+	// valid, the operator reads no images, because the intended value may exclude a registry.
 	ReadLabels bool
-	// Allow lists the registries that may be read, as host[:port], or prefixes of repositories, as host[:port]/path.
-	// Empty means all. The operator compares the entries with the repository after Rewrite. In all fields, docker.io
-	// and index.docker.io refer to the same registry.
+	// Allow lists the registries that may be read, as host[:port], or prefixes of repositories, as host[:port]/path. Empty
+	// means all. The operator applies Rewrite to the repository before it compares the entries with the repository. In all
+	// fields, docker.io and index.docker.io refer to the same registry.
 	Allow []string
 	// Insecure lists the registries, as host[:port], that may be read over plain HTTP or with any certificate.
 	Insecure []string
@@ -29,8 +29,8 @@ type Registries struct {
 	// CheckInterval is the pause before the operator resolves the tag of an image again. Zero means an hour.
 	CheckInterval time.Duration
 	// CloudIdentity lists the cloud registries, or prefixes of their repositories, that are read with the identity of the
-	// operator's own pod if a stack's pull Secrets have no credentials for them. Empty means none. As in Allow, the
-	// operator compares the entries with the repository after Rewrite.
+	// operator's own pod if a stack's pull Secrets have no credentials for them. Empty means none. As for Allow, the
+	// operator applies Rewrite to the repository before it compares the entries with the repository.
 	CloudIdentity []string
 }
 

@@ -104,7 +104,8 @@ func (p *Plan) generate(in Input) error {
 	return nil
 }
 
-// engineInput returns the input for package stackconfig that a generated configuration and an override share.
+// engineInput returns the part of the input for package stackconfig that is the same for a generated configuration and
+// an override.
 func engineInput(in Input, base *baseconfig.Base) stackconfig.Input {
 	return stackconfig.Input{
 		Intent: in.Intent, Base: base, Release: in.Distribution.Release,

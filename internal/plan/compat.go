@@ -69,8 +69,8 @@ func workersIgnored(in Input, why string) stackconfig.Finding {
 }
 
 // KeepsGroup reports whether an earlier operator set the fsGroup of the running pods. On OpenShift, such pods need a
-// constraint that accepts the fsGroup. The record contains the result after this operator has rendered the template.
-// Before that, the template determines the result. The parameter live is nil if there is no Deployment.
+// constraint that accepts the fsGroup. After this operator has rendered the template, the record contains the result.
+// Until then, the template determines the result. The parameter live is nil if there is no Deployment.
 func KeepsGroup(live *appsv1.Deployment, record *rollout.Record) bool {
 	return record.KeepsGroup || (live != nil && record.Template == "" && render.HasDataGroup(&live.Spec.Template.Spec))
 }

@@ -71,7 +71,7 @@ func TestUserConfigOfAnOlderStack(t *testing.T) {
 	}
 }
 
-// A change to any file in the ConfigMap replaces the pods, because the configuration may include another file.
+// A change to any file in the ConfigMap replaces the pods, because the configuration can include another file.
 func TestAnyFileOfAUserConfigReplacesThePods(t *testing.T) {
 	const config = "overrideConfig: {configMapName: mine}\n"
 	one := build(t, marked(t, config, map[string][]byte{"config.yaml": []byte("a: b"), "more.py": []byte("1")}))
@@ -81,7 +81,8 @@ func TestAnyFileOfAUserConfigReplacesThePods(t *testing.T) {
 	}
 }
 
-// With a certificate, the image's entrypoint starts the server, and the server reads a copy of the user's ConfigMap.
+// If a v1alpha1 stack has a certificate, the image's entrypoint starts the server, and the server reads a copy of the
+// user's ConfigMap.
 func TestCertificateOfAnOlderStack(t *testing.T) {
 	built := build(t, marked(t, "overrideConfig: {configMapName: mine}\nnetworking: {tls: {enabled: true, secretName: c}}\n",
 		map[string][]byte{"config.yaml": []byte("version: 2\n")}))
@@ -90,7 +91,7 @@ func TestCertificateOfAnOlderStack(t *testing.T) {
 	}
 }
 
-// A v1alpha1 stack with workers and without a base runs the image's configuration. A warning reports that the workers
+// A v1alpha1 stack with workers and without a base uses the image's configuration. A warning reports that the workers
 // are ignored.
 func TestWorkersOfAnOlderStack(t *testing.T) {
 	in := marked(t, "distribution: {image: \"example.com/mine:1\"}\nworkload: {workers: 2}\n", nil)

@@ -32,8 +32,8 @@ const rangeFrom, rangeLength = int64(1000680000), int64(10000)
 func inRange(id int64) bool { return id >= rangeFrom && id < rangeFrom+rangeLength }
 
 // admit returns the result of OpenShift's admission of a pod: the name of the first constraint that accepts the pod,
-// and the uid and the fsGroup that the pod gets. The pod's ServiceAccount may use the constraints in the parameter
-// usable, in this order. The parameter imageUID is the user that the image specifies.
+// and the uid and the fsGroup that the pod gets. The pod's ServiceAccount can use the constraints in the parameter
+// `usable`, in this order. The parameter `imageUID` is the user that the image specifies.
 func admit(
 	pod *corev1.PodSpec, imageUID int64, usable ...constraint,
 ) (by string, uid int64, fsGroup *int64, err error) {

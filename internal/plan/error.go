@@ -59,9 +59,9 @@ func badBase(err error) error {
 	return notGenerated(v1alpha2.ReasonConfigGenerationFailed, err)
 }
 
-// refused returns the error that reports the engine's errors. The reason differs if the running server has a different
-// release line, because the remedy is different in an upgrade. The reason also differs if all errors are about missing
-// providers.
+// refused returns the error that reports the engine's errors. In an upgrade, in which the release line of the running
+// server differs from that of the spec, the reason is different, because the remedy is different. The reason is also
+// different if all errors are about missing providers.
 func refused(in Input, report *stackconfig.Report) error {
 	reason := v1alpha2.ReasonConfigGenerationFailed
 	switch {

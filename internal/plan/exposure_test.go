@@ -82,8 +82,8 @@ type backendTLSCase struct {
 	warning          string
 }
 
-// A Gateway connects to the server over HTTPS with values from the Secret of its certificate. If a value is missing,
-// the user gets a warning.
+// A Gateway connects to the server over HTTPS with values from the Secret of the server's certificate. If a value is
+// missing, the user gets a warning.
 func TestBackendTLS(t *testing.T) {
 	const inside = "demo-service.team-a.svc"
 	authority := testutil.CertificateFor(t, "ca")

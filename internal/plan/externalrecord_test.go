@@ -24,8 +24,8 @@ func externals() []intent.ExternalProvider {
 	}
 }
 
-// withExternals returns an input with external providers. The parameter found contains the facts about their images,
-// keyed by provider id.
+// withExternals returns an input with external providers. The parameter `found` contains the facts about the images of
+// these providers, keyed by provider id.
 func withExternals(t *testing.T, external []intent.ExternalProvider, found map[string]*plan.ExternalImage) plan.Input {
 	t.Helper()
 	in := input(t, "disabled: [eval]\n")
@@ -88,8 +88,8 @@ func TestExternalImagesAreRecorded(t *testing.T) {
 	}
 }
 
-// A changed image is not the recorded image, and settings that were not checked against the schema are marked as
-// changed.
+// The facts about the recorded image do not apply to a changed image or id. Settings that differ from the settings that
+// were checked against the schema are marked as changed.
 func TestChangesOfExternalProviders(t *testing.T) {
 	found := map[string]*plan.ExternalImage{
 		"checked": {Digest: "sha256:1", Package: &externalprovider.Package{API: "inference", Type: "remote::a", Module: "a", ConfigSchema: map[string]any{"a": 1}}},

@@ -161,7 +161,8 @@ func variables(env []stackconfig.EnvVar) []render.EnvVar {
 	return result
 }
 
-// readFromSecret makes variables read derived values from a Secret. An empty name means the usual Secret.
+// readFromSecret changes the Secret to which the variables with derived values refer. If the name is empty, the
+// variables continue to refer to the usual Secret.
 func readFromSecret(env []stackconfig.EnvVar, stack, secret string) []stackconfig.EnvVar {
 	if secret == "" {
 		return env

@@ -20,10 +20,10 @@ import (
 
 // These are the limits for the cost of one object. The limits for many objects are in test/scale.
 const (
-	// mostAllocated is the total number of bytes that the pipeline may allocate for an object. Fewer bytes are in use at
-	// any one time.
+	// mostAllocated is the maximum total number of bytes that the pipeline can allocate for an object. Fewer bytes are in
+	// use at any one time.
 	mostAllocated = 192 << 20
-	// mostGrowth is the factor by which allocations may grow for an object that is four times as large. Quadratic
+	// mostGrowth is the maximum factor by which allocations can grow for an object that is four times as large. Quadratic
 	// growth would be a factor of sixteen.
 	mostGrowth = 5
 	// noise is the size of occasional allocations that do not depend on the object, such as buffers and caches.

@@ -28,7 +28,7 @@ type inputChange struct {
 	input func(*plan.Input)
 }
 
-// seenByThePod contains changes to the inputs that affect pods.
+// seenByThePod contains a change to each of the inputs that affect pods.
 var seenByThePod = map[string]inputChange{
 	"image":                 {input: func(in *plan.Input) { in.Distribution.Image = "other:1" }},
 	"digest of the image":   {input: func(in *plan.Input) { in.Digest = "sha256:abc" }},

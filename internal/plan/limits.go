@@ -8,8 +8,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// withLimits returns the stack with the limits that its running pods have because of their workers. These limits equal
-// the requests. A quota in the namespace may reject pods without limits. The user's own limits take precedence.
+// withLimits returns the stack with the limits that an earlier operator set in the running pods because the spec sets
+// workers. These limits equal the requests. A quota in the namespace may reject pods without limits. The user's own
+// limits take precedence.
 func withLimits(in Input) *v1alpha2.LlamaStackDistribution {
 	kept := limited(in)
 	if len(kept) == 0 {

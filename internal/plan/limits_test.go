@@ -9,8 +9,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// TestLimitsOfWorkers checks that pods whose resources were limited to their requests because of their workers remain
-// limited, and that this limit does not cause a rollout.
+// TestLimitsOfWorkers checks pods whose limits equal their requests because they have workers. The pods keep these
+// limits, and the limits do not cause a rollout.
 func TestLimitsOfWorkers(t *testing.T) {
 	const spec = "overrideConfig: {configMapName: mine}\nworkload: {workers: 4, resources: {requests: {cpu: 2}, limits: {nvidia.com/gpu: 1}}}\n"
 	files := map[string][]byte{"config.yaml": []byte("version: 2\n")}

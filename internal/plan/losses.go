@@ -11,7 +11,8 @@ import (
 
 const pathDistribution = "spec.distribution"
 
-// losses returns the data of the running pods that this plan would leave behind, with the paths of the fields.
+// losses returns the data of the running pods that this plan would leave behind, each with the path of the field that
+// the user most likely changed.
 func (p *Plan) losses(in Input) []retention.Loss {
 	losses := retention.Compare(in.Before, p.Places)
 	for i := range losses {

@@ -17,8 +17,8 @@ const (
 	ModeOverride Mode = "Override"
 )
 
-// ModeOf returns the mode for a spec. The operator generates a configuration if the spec contains a setting for the
-// server's configuration.
+// ModeOf returns the mode for a spec. An overrideConfig takes precedence. Otherwise, the operator generates a
+// configuration if the spec contains a setting for the server's configuration, or for workers or certificates.
 func ModeOf(spec *v1alpha2.LlamaStackDistributionSpec) Mode {
 	switch {
 	case spec.OverrideConfig != nil:

@@ -8,8 +8,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 )
 
-// If a user's mount or the stack's volume replaces the generated configuration, RUN_CONFIG_PATH does not refer to that
-// mount or volume, and no launcher runs. A warning names the field that has no effect.
+// A user's mount or the stack's volume can replace a configuration that is generated only for the workers. In this
+// case, RUN_CONFIG_PATH is not set, no launcher runs, and a warning names the field that has no effect. In any other
+// case, there is only a warning about the mount.
 func TestOwnMountInPlaceOfTheConfiguration(t *testing.T) {
 	mount := func(more, path string) string {
 		return "workload: {" + more + "overrides: {volumes: [{name: mine, configMap: {name: mine}}], volumeMounts: [{name: mine, mountPath: " + path + "}]}}\n"

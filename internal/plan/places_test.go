@@ -286,8 +286,8 @@ func TestTableIsKept(t *testing.T) {
 	}
 }
 
-// Since release 0.8, a v1alpha1 stack with a volume at the default path has variables with the paths of its data. The
-// operator does not set HOME.
+// In release 0.8 and newer, a v1alpha1 stack with a volume at the default path has variables with the paths of its
+// data. The operator does not set HOME.
 func TestPathsOfAnOlderStack(t *testing.T) {
 	moved := []string{"FILES_STORAGE_DIR=", "MILVUS_DB_PATH=", "SQLITE_STORE_DIR=", "HOME="}
 	set := func(spec string) []string {

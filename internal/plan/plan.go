@@ -102,7 +102,7 @@ type Override struct {
 type Plan struct {
 	// Mode is the source of the configuration.
 	Mode Mode
-	// ConfigSource is the source of the configuration for the status.
+	// ConfigSource is the source of the configuration that the status reports.
 	ConfigSource v1alpha2.ConfigSource
 	// Objects lists the objects to apply, in order, without the Secret with derived values (see WithStorageSecret).
 	Objects []render.Object

@@ -478,8 +478,9 @@ func TestTheProgramOfTheRegistryIsMounted(t *testing.T) {
 	t.Errorf("no ConfigMap %q", names.Startup("demo"))
 }
 
-// No program runs with the user's own configuration or with the image's configuration, because the resources that these
-// configurations register are unknown. No program runs with release 0.2 either.
+// The program that registers resources does not run with the user's own configuration or with the image's
+// configuration, because the resources that these configurations register are unknown. The program does not run with
+// release 0.2 either.
 func TestNoProgramForOtherConfigurations(t *testing.T) {
 	for name, spec := range map[string]string{
 		"the image's own": "distribution: {name: starter}\n",

@@ -23,7 +23,7 @@ type stores struct {
 	intent       *intent.Intent
 }
 
-// storesOf returns the configuration that the server will read. The configuration is nil if it is unknown.
+// storesOf returns the configuration that the server reads. The configuration is nil if it is unknown.
 func (p *Plan) storesOf(in Input) stores {
 	config := p.Config
 	switch p.Mode {

@@ -18,10 +18,11 @@ const (
 )
 
 // serviceLinks reports whether the pods have the variables that Kubernetes derives from the Services in the namespace
-// (X_SERVICE_HOST, X_PORT). Only pods of v1alpha1 stacks have these variables, because a configuration may read them.
-// These pods always have the variables if they read the variable of a Service (see readsService). Otherwise, they have
-// none if the server, or the generated configuration, reads a port from a variable X_PORT that the container does not
-// set. A Service named x would set X_PORT to a URL (server fact 27).
+// (X_SERVICE_HOST, X_PORT). Only pods of v1alpha1 stacks can have these variables, because existing configurations of
+// such stacks might read them. These pods always have the variables if the configuration or the user's settings read
+// the variable of a Service (see readsService). Otherwise, the pods do not have the variables if the server, or the
+// generated configuration, reads a port from a variable X_PORT that the container does not set. A Service named x would
+// set X_PORT to a URL (server fact 27).
 func serviceLinks(in render.Input, generated []byte) bool {
 	if !names.Compat(in.Stack.Annotations) {
 		return false

@@ -6,8 +6,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// leavesContainer reports whether the container keeps the settings of the image, because the release is known only from
-// a tag. Pods that were rendered for the release in the tag keep the settings for this release.
+// leavesContainer reports whether the container keeps the settings of the image. This is the case if the release is
+// known only from a tag, unless the running pods were rendered for the release in the tag. Those pods keep the settings
+// for this release.
 func leavesContainer(in Input) bool { return in.Distribution.TagAlone() && !in.RenderedByTag }
 
 // asTheImageHas removes the container settings for a release, and adds settings that work with every release.

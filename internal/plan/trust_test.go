@@ -143,8 +143,8 @@ func (tc readTrustCase) check(t *testing.T) {
 	}
 }
 
-// If a stack trusts the platform's certificates in addition to those of its spec, the plan also contains the digest
-// without the platform's certificates. The operator does not replace pods that have that digest.
+// If a stack trusts the platform's certificates in addition to those of its spec, the plan also contains the digest of
+// the inputs without the platform's certificates. The operator does not replace pods that have that digest.
 func TestPlatformCertificatesReplaceNoPods(t *testing.T) {
 	one, _ := testutil.SameCertificate(t)
 	ours, _ := cabundle.Read(one)
@@ -167,7 +167,7 @@ func TestPlatformCertificatesReplaceNoPods(t *testing.T) {
 	}
 }
 
-// The record contains the ConfigMaps in other namespaces that are in use.
+// The record lists each ConfigMap that the stack uses from another namespace.
 func TestRecordOfOtherNamespaces(t *testing.T) {
 	object := older(t, `{server: {distribution: {name: starter}, userConfig: {configMapName: mine, configMapNamespace: shared}, `+
 		`tlsConfig: {caBundle: {configMapName: ca, configMapNamespace: shared}}}}`)

@@ -70,13 +70,13 @@ type Object struct {
 type Finding struct {
 	// Level is error, warning or note.
 	Level string `json:"level"`
-	// Stack is the name of the stack. Path is the path of the field. Both may be empty.
+	// Stack is the name of the stack. Path is the path of the field. Both can be empty.
 	Stack string `json:"stack"`
 	Path  string `json:"path"`
 	// Message is the problem and its remedy, without the path.
 	Message string `json:"message"`
-	// Line and Column are the position of the field in the manifest, counted from 1. 0 means that the position is not
-	// known.
+	// Line and Column are the position of the field in the manifest, counted from 1. Zero means that the position is
+	// unknown.
 	Line   int `json:"line"`
 	Column int `json:"column"`
 }
@@ -95,7 +95,7 @@ type Playground struct {
 	printer dryrun.Printer
 }
 
-// Run plans the stacks of a manifest, up to the limits of a result. The result depends only on the arguments.
+// Run plans the stacks of a manifest until the result reaches its limits. The result depends only on the arguments.
 func (p *Playground) Run(manifest string, options Options) Result {
 	p.printer.NextRound()
 	r := run{

@@ -68,7 +68,7 @@ func onlyPatch(containers []any, server string) map[string]any {
 	return patch
 }
 
-// putBack adds the variables that were set aside to the merged list, in the order of a complete merge. The variables
+// putBack adds to the merged list the variables that setAside removed, in the order of a complete merge. The variables
 // of the patch keep the order of the patch. Each other variable precedes the variable of the patch that followed it in
 // the template.
 func (e environment) putBack(template map[string]any) {
@@ -93,8 +93,8 @@ func (e environment) putBack(template map[string]any) {
 	container["env"] = result
 }
 
-// positions returns the positions in the template of the variables that the patch does not remove, and the positions of
-// the variables that it does not name.
+// positions returns two results for the template: the position of each variable that the patch does not remove, and the
+// positions of the variables that the patch does not name.
 func (e environment) positions() (position map[any]int, others []int) {
 	position = make(map[any]int, len(e.before))
 	for i, item := range e.before {

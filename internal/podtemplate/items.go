@@ -34,7 +34,7 @@ func unnamed(value any, typ reflect.Type, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// unnamedItems reports the items that the merge cannot place in one list.
+// unnamedItems reports the items of one list that the merge cannot place.
 func unnamedItems(items []any, in reflect.StructField, name string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	key := in.Tag.Get("patchMergeKey")

@@ -24,8 +24,8 @@ const (
 	MaxEntries = 500
 )
 
-// These are the key of the directive that this package interprets in a strategic merge patch, and the directive's value
-// for a removal.
+// The constant directive is the key of the directive that this package interprets in a strategic merge patch. The
+// constant remove is the value of this directive for a removal.
 const (
 	directive = "$patch"
 	remove    = "delete"
@@ -82,7 +82,7 @@ func tooMany(value any, path *field.Path, errs *field.ErrorList) {
 
 // withoutDirectives returns the fields of the patch without directives. It rejects null, because the effect of null
 // would depend on the client: kubectl apply and Helm drop it before they send the patch. It also rejects keys that look
-// like a directive but are not one.
+// like directives but are not directives.
 func withoutDirectives(value any, path *field.Path, errs *field.ErrorList) any {
 	switch value := value.(type) {
 	case map[string]any:

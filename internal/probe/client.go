@@ -58,8 +58,8 @@ func (c client) to(target Target) *http.Client {
 }
 
 // verifyCertificate returns a function that accepts only a connection to a server with the given certificate. The
-// parameter certificate is the SHA-256, in hex, of this certificate. If it is empty, the function accepts any
-// certificate.
+// parameter certificate is the SHA-256, in hex, of this certificate. If the parameter is empty, the function accepts
+// any certificate.
 func verifyCertificate(certificate string) func(tls.ConnectionState) error {
 	return func(state tls.ConnectionState) error {
 		if certificate == "" {
@@ -73,13 +73,13 @@ func verifyCertificate(certificate string) func(tls.ConnectionState) error {
 	}
 }
 
-// finalError is the error for a response that would be the same for another request.
+// finalError is the error for a response that would be the same if the prober repeated the request.
 type finalError struct{ reason string }
 
 // Error returns the reason.
 func (e *finalError) Error() string { return e.reason }
 
-// isFinal reports whether another request would have the same result.
+// isFinal reports whether the same request would fail again in the same way.
 func isFinal(err error) bool {
 	_, ok := errors.AsType[*finalError](err)
 	return ok
@@ -114,7 +114,7 @@ func (c client) get(ctx context.Context, target Target, path string, most int64)
 	return body, nil
 }
 
-// checkStatus returns the error for a status code other than 200. The error is final unless the server may recover.
+// checkStatus returns the error for a status code other than 200. The error is not final if the server can recover.
 func checkStatus(path string, code int) error {
 	switch {
 	case code == http.StatusOK:

@@ -46,7 +46,7 @@ var problems = []struct {
 }
 
 // Problem returns one of the operator's own messages in place of a provider's error message, because the provider's
-// message may contain credentials.
+// message can contain credentials.
 func Problem(message string) string {
 	for _, known := range problems {
 		if known.pattern.MatchString(message) {

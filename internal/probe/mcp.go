@@ -41,7 +41,7 @@ func mcpPath(version string) string {
 	}
 }
 
-// mcpServers requests a server's list of MCP servers. It drops their addresses, which may contain credentials.
+// mcpServers requests a server's list of MCP servers. It drops their addresses, which can contain credentials.
 func (c client) mcpServers(ctx context.Context, target Target, version string) ([]v1alpha2.MCPServerStatus, error) {
 	path := mcpPath(version)
 	if path == "" {

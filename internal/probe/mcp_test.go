@@ -29,8 +29,8 @@ func listingMCP(version, path string, mcp http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// TestMCPServers checks that the MCP servers of every release are listed with their ids, sorted and bounded, and that
-// the result contains no other part of the response.
+// TestMCPServers checks that the result lists the MCP servers of every release with their ids, that the list is sorted
+// and bounded, and that the result contains no other part of the response.
 func TestMCPServers(t *testing.T) {
 	var many []string
 	for i := range 30 {

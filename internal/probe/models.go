@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// maxModels bounds the list of models, which is stored in an object's status. A remote provider may list hundreds of
+// maxModels bounds the list of models, which is stored in an object's status. A remote provider can list hundreds of
 // models.
 const maxModels = 20
 
@@ -19,9 +19,10 @@ var modelForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:/@+-]{0,255}$`)
 
 // Models is a server's list of models.
 type Models struct {
-	// Listed contains the first models, sorted by id. Nil means that the server does not list its models.
+	// Listed contains the first models, at most maxModels, in the order of their ids. Nil means that the server does not
+	// list its models.
 	Listed []v1alpha2.ModelStatus
-	// LeftOut is the number of models that are not in Listed.
+	// LeftOut is the number of models with a valid id that are not in Listed.
 	LeftOut int32
 }
 
@@ -38,7 +39,7 @@ func (c client) models(ctx context.Context, target Target) (Models, error) {
 	return parseModels(body)
 }
 
-// modelEntry is an entry in the list of models. Release 0.4 and newer use "id", with the other properties in
+// modelEntry is an entry in the list of models. Release 0.4 and newer releases use "id", with the other properties in
 // "custom_metadata". Older releases use "identifier", "model_type" and "provider_id".
 type modelEntry struct {
 	modelProperties
@@ -64,7 +65,7 @@ func (m *modelEntry) model() v1alpha2.ModelStatus {
 	return model
 }
 
-// parseModels sorts the list, because the servers of one stack may return it in different orders. It omits models with
+// parseModels sorts the list, because the servers of one stack can return it in different orders. It omits models with
 // an invalid id.
 func parseModels(body []byte) (Models, error) {
 	data, err := dataOf[modelEntry](body, "models")

@@ -28,8 +28,8 @@ func sending(body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, body) }
 }
 
-// TestModels checks that the models of every release are listed with their public ids, sorted and bounded, and that the
-// result contains no other part of the response.
+// TestModels checks that the result lists the models of every release with their public ids, that the list is sorted
+// and bounded, and that the result contains no other part of the response.
 func TestModels(t *testing.T) {
 	llama := v1alpha2.ModelStatus{ID: "vllm/meta-llama/Llama-3.2-3B", Type: "llm"}
 	var many []string

@@ -43,8 +43,9 @@ const (
 	// the servers of all stacks. Some of these servers do not respond for a while.
 	workers   = 16
 	perSecond = 10
-	// defaultInterval results in one query every three seconds for 100 stacks. The pause doubles while a server does not
-	// respond, up to a number of intervals (longest). jitter spreads the requests to different servers.
+	// defaultInterval results in one query every three seconds for 100 stacks. If a server does not respond, the pause
+	// before its next query doubles with each failed attempt, up to the interval multiplied by longest. jitter spreads the
+	// requests to different servers over time.
 	defaultInterval = 5 * time.Minute
 	longest         = 12
 	jitter          = 0.2
@@ -80,8 +81,8 @@ func New(options Options) *Prober {
 	}
 }
 
-// Ask returns the answer of the server in this rollout. If the target of the stack is new or has changed, Ask schedules
-// the requests and returns an empty answer. Ask does not wait.
+// Ask returns the answer of the server in the target's rollout. If the target of the stack is new or has changed, Ask
+// schedules the requests and returns an empty answer. Ask does not wait.
 func (p *Prober) Ask(target Target) Answer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -194,7 +195,7 @@ func (p *Prober) conclude(target Target, now result) bool {
 }
 
 // pause returns the pause before the next requests to a server. The pause is zero until Answer.Concluded is true. After
-// that, it doubles with each failed attempt, up to a number of intervals (longest).
+// that, it is about one interval. It doubles with each failed attempt, up to the interval multiplied by longest.
 func (p *Prober) pause(known *server) time.Duration {
 	if !known.answer.Concluded {
 		return 0

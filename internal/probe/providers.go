@@ -42,7 +42,7 @@ type providerEntry struct {
 	} `json:"health"`
 }
 
-// parseProviders sorts the list, because the servers of one stack may return it in different orders. It omits providers
+// parseProviders sorts the list, because the servers of one stack can return it in different orders. It omits providers
 // with an invalid name.
 func parseProviders(body []byte) ([]v1alpha2.ProviderInfo, error) {
 	data, err := dataOf[providerEntry](body, "providers")

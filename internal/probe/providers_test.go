@@ -33,8 +33,8 @@ func entry(id, status, message string) string {
 
 func listing(entries ...string) string { return `{"data": [` + strings.Join(entries, ",") + `]}` }
 
-// TestProviders checks that the result contains the names and the health of a server's providers, sorted, and no value
-// that could be a secret.
+// TestProviders checks that the result contains the sorted names and the health of a server's providers, and contains
+// no value that could be a secret.
 func TestProviders(t *testing.T) {
 	const vllmType = "remote::vllm"
 	const details = "; read the server's log for details"
@@ -107,8 +107,8 @@ func (b *bench) answered(t *testing.T, target probe.Target) probe.Answer {
 	return answer
 }
 
-// TestNoProviders checks that the answer contains the version if the request for the providers fails, that the requests
-// end, and that the log contains no part of the responses.
+// TestNoProviders checks that the answer contains the version if the request for the providers fails, that the prober
+// stops sending requests, and that the log contains no part of the responses.
 func TestNoProviders(t *testing.T) {
 	status := func(code int) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {

@@ -17,8 +17,8 @@ type Answer struct {
 	Models Models
 	// MCPServers lists the MCP servers. It is empty while the server does not list them.
 	MCPServers []v1alpha2.MCPServerStatus
-	// Concluded reports whether the server has answered, or the prober has sent its last request in this rollout. The
-	// health of providers may still change.
+	// Concluded reports whether the server has answered, or whether the prober has sent its last request in this rollout.
+	// The health of providers can still change.
 	Concluded bool
 }
 
@@ -43,7 +43,7 @@ type result struct {
 	// it.
 	mcpServers []v1alpha2.MCPServerStatus
 	// err is the error of the request for the version or the providers. modelsErr is the error of the request for the
-	// models, and mcpErr is the error of the request for the MCP servers, which is sent last.
+	// models, and mcpErr is the error of the request for the MCP servers. The prober sends this request last.
 	err, modelsErr, mcpErr error
 }
 
@@ -77,8 +77,8 @@ func (s *server) update(now result) bool {
 }
 
 // updateLists records the models and the MCP servers of a server that lists its providers. It returns the number of
-// failed attempts since the last complete answer. An answer without a valid list is final. After other errors, the
-// lists do not change.
+// failed attempts since the last complete answer. After a final error, for example for an answer without a valid list,
+// the list in question becomes empty. After any other error, that list does not change.
 func (s *server) updateLists(now result) int {
 	if now.mcpServers != nil { // MCP servers do not change within a rollout
 		s.answer.MCPServers = now.mcpServers

@@ -29,7 +29,7 @@ type Target struct {
 	Port int32
 	// TLS reports whether the server uses HTTPS.
 	TLS bool
-	// MCP reports whether the server may have MCP servers. If not, the prober does not request them.
+	// MCP reports whether the server can have MCP servers. If not, the prober does not request them.
 	MCP bool
 	// Certificate is the SHA-256, in hex, of the certificate that the server has to present. Empty means that the
 	// certificate is unknown, and that the prober accepts any certificate.

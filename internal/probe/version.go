@@ -26,7 +26,7 @@ func parseVersion(body []byte) (string, error) {
 	var answer struct {
 		Version string `json:"version"`
 	}
-	if json.Unmarshal(body, &answer) != nil { // the error may quote the response
+	if json.Unmarshal(body, &answer) != nil { // the error can quote the response
 		return "", &finalError{"the response with the version is not JSON, or has an unexpected structure"}
 	}
 	if !versionForm.MatchString(answer.Version) {

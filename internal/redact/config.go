@@ -41,7 +41,7 @@ func (w walker) config(text string) {
 // parse returns the mapping or the list in a YAML document. It returns false for any other string.
 func parse(text string) (root any, ok bool) {
 	defer func() {
-		if recover() != nil { // the parser is a library, which may panic on unexpected text
+		if recover() != nil { // the parser is a library, which can panic on unexpected text
 			root, ok = nil, false
 		}
 	}()

@@ -38,7 +38,7 @@ func (k *Known) Add(value string) {
 	}
 }
 
-// addCredentials adds the strings in an object whose keys hold credentials.
+// addCredentials adds each string in an object that is the value of a key with credentials (see IsKey).
 func (k *Known) addCredentials(object map[string]any) {
 	for key, item := range object {
 		switch item := item.(type) {

@@ -27,8 +27,8 @@ func (k *Known) Object(object map[string]any) map[string]any {
 	}
 }
 
-// Learn adds the secrets of an object to the known values: the values of a Secret except for certificates, and the
-// values of other objects that Object replaces because of their place or key.
+// Learn adds the secrets of an object to the known values: the values of a Secret except for certificates, and, for
+// other objects, the values that Object replaces because of their place or key.
 func (k *Known) Learn(object map[string]any) {
 	learning := walker{known: k, hide: k.Add}
 	switch object["kind"] {

@@ -9,7 +9,7 @@ import (
 )
 
 var (
-	// segment matches the last key of a path. The pattern list matches the key of a list in a path.
+	// segment matches the last key of a path. list matches the key of a list in a path.
 	segment = regexp.MustCompile(`([A-Za-z0-9_-]+)$`)
 	list    = regexp.MustCompile(`([A-Za-z0-9_-]+)\[`)
 	// plainDefault matches a reference to a variable whose default is not secret, regardless of the name of the key.

@@ -39,7 +39,7 @@ const (
 	// credentialName matches a name that ends with a word for a credential.
 	credentialName = `[\w.-]*(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|` +
 		`credential|authorization|cookie)s?`
-	// someValue matches a value with or without quotes. The closing quote may be missing.
+	// someValue matches a value with or without quotes. The closing quote can be missing.
 	someValue = `(\\?"(?:[^"\\]|\\[^"])*\\?"|'[^']*'|\\?["']?[^\s"',;&]+)`
 )
 
@@ -99,7 +99,7 @@ func textOfLine(line string) string {
 	return line
 }
 
-// isSecretValue reports whether the value after a name is secret. The name may begin a reference: ${env.NAME:+value} or
+// isSecretValue reports whether the value after a name is secret. The name can begin a reference: ${env.NAME:+value} or
 // ${env.NAME:=default}.
 func isSecretValue(name, value string) bool {
 	if strings.HasPrefix(name, "env.") {

@@ -7,8 +7,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render/ingresscontroller"
 )
 
-// IngressClass returns the class of the stack's Ingress. An empty string means the cluster's default class, or that the
-// stack is not exposed.
+// IngressClass returns the class of the stack's Ingress. An empty string means that the Ingress has the cluster's
+// default class, or that the stack is not exposed.
 func IngressClass(in Input) string {
 	if in.Expose == nil {
 		return ""
@@ -16,8 +16,8 @@ func IngressClass(in Input) string {
 	return cmp.Or(in.Expose.IngressClassName, in.Cluster.Ingress.ClassName)
 }
 
-// backendTLS returns the annotations on Ingress and Service that make the Ingress controller connect to the server over
-// HTTPS.
+// backendTLS returns the annotations on the Ingress and on the Service that make the Ingress controller connect to the
+// server over HTTPS.
 func backendTLS(in Input) (ingress, service map[string]string) {
 	if !in.Server.ServesTLS || compat(in) || !exposedBy(in, ingressKind) {
 		return nil, nil
@@ -26,9 +26,9 @@ func backendTLS(in Input) (ingress, service map[string]string) {
 }
 
 // ingressTLSSecret returns the Secret with the certificate of an Ingress: the Secret that the spec names for the
-// Ingress. If the spec names none but sets a host name, it is the Secret with the server's certificate, provided that
-// the server serves HTTPS. A v1alpha1 stack uses only the Secret that the spec names. An empty string means that the
-// Ingress serves plain HTTP.
+// Ingress. If the spec names no Secret for the Ingress but sets a host name, the function returns the Secret with the
+// server's certificate, provided that the server serves HTTPS. A v1alpha1 stack uses only the Secret that the spec
+// names. An empty string means that the Ingress serves plain HTTP.
 func ingressTLSSecret(in Input) string {
 	if secret := in.Expose.TLSSecretName; secret != "" || compat(in) {
 		return secret

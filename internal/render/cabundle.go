@@ -6,7 +6,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// CABundle contains the certificates that the server trusts in outgoing calls.
+// CABundle contains the certificates that the server trusts for outgoing calls.
 type CABundle struct {
 	// PEM is the whole bundle.
 	PEM []byte

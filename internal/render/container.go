@@ -63,8 +63,9 @@ func arguments(in Input) []string {
 }
 
 // resources returns the user's resources unchanged. If the spec sets no resources, it returns the usual requests, which
-// help the scheduler, and no limits. A v1alpha1 stack also gets each usual request that its spec does not set and that
-// does not exceed its limit, because Kubernetes would otherwise request the whole limit.
+// help the scheduler, and no limits. If the spec of a v1alpha1 stack sets resources, the function adds each missing
+// usual request that does not exceed the limit for the same resource. Kubernetes would otherwise request the whole
+// limit.
 func resources(in Input) (*corev1ac.ResourceRequirementsApplyConfiguration, error) {
 	usual := UsualRequests(&in.Stack.Spec)
 	given := workload(&in.Stack.Spec).Resources

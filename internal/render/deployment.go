@@ -54,7 +54,7 @@ func strategy(spec *v1alpha2.LlamaStackDistributionSpec) *appsv1ac.DeploymentStr
 	return strategyFor(storage != nil && exclusive(accessModes(storage)))
 }
 
-// WithAccessModes returns a copy of a rendered Deployment with the strategy for a volume with these access modes,
+// WithAccessModes returns a copy of a rendered Deployment with the strategy for a volume with the given access modes,
 // regardless of the spec.
 func WithAccessModes(
 	rendered *appsv1ac.DeploymentApplyConfiguration, modes []corev1.PersistentVolumeAccessMode,

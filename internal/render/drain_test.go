@@ -16,8 +16,8 @@ import (
 )
 
 // TestDrain checks how a pod terminates: the server accepts requests for a moment, and then finishes the requests that
-// it has accepted. The hook is never longer than the grace period, and is not added if the user has set a hook. The API
-// server would reject a longer hook, or a hook with two handlers.
+// it has accepted. The preStop hook is never longer than the grace period, and the operator does not add it if the user
+// has set a preStop hook. The API server would reject a longer hook, or a hook with two handlers.
 func TestDrain(t *testing.T) {
 	grace := func(seconds int64) *v1alpha2.WorkloadOverrides {
 		return &v1alpha2.WorkloadOverrides{TerminationGracePeriodSeconds: &seconds}

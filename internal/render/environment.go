@@ -80,7 +80,7 @@ func OwnVariables(in Input) []string {
 }
 
 // configVariables returns the variables with the path of the configuration. A v1alpha1 stack gets LLAMA_STACK_CONFIG
-// even when the operator mounts no configuration, because a user's volume may contain one at that path.
+// even when the operator mounts no configuration, because a user's volume can contain a configuration at that path.
 func configVariables(in Input) []EnvVar {
 	if in.Config == nil {
 		if compat(in) {

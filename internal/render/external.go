@@ -125,7 +125,7 @@ func installed(providers []ExternalProvider) (string, error) {
 }
 
 // imported makes Python search the packages of external providers before the packages in the image and on the user's
-// own PYTHONPATH. The function runs after the user's patch is applied, because the patch may set PYTHONPATH.
+// own PYTHONPATH. The function runs after the user's patch is applied, because the patch can set PYTHONPATH.
 func imported(in Input, template *corev1ac.PodTemplateSpecApplyConfiguration) {
 	if !hasExternal(in) {
 		return

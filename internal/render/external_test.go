@@ -52,8 +52,8 @@ func TestExternalProvidersMeetRestricted(t *testing.T) {
 	}
 }
 
-// The containers that copy and install packages have limits, which a quota may require, and do not request more than
-// the server.
+// The containers that copy and install packages have limits, which a quota can require, and do not request more
+// resources than the server.
 func TestResourcesOfExternalProviders(t *testing.T) {
 	for name, tc := range map[string]struct{ workload, copies, installs string }{
 		"the defaults":                       {"{}", "1/1 256Mi/256Mi", "1/1 1Gi/1Gi"},

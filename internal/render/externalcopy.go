@@ -18,17 +18,17 @@ const (
 	// tokenDir is the directory at which Kubernetes mounts the token of the pod's ServiceAccount, unless another volume
 	// is mounted there.
 	tokenDir = "/var/run/secrets/kubernetes.io/serviceaccount"
-	// nothing is an empty directory of the volume.
+	// The constant nothing is the name of an empty directory in the volume.
 	nothing = "nothing"
 )
 
 // copyScript copies the package from its image with the image's own programs. Its arguments are the image's name, the
-// source, the target, and the file for the termination message. The kubelet may run it again, so it empties the target
-// first.
+// source, the target, and the file for the termination message. The kubelet can run the script again, so the script
+// empties the target first.
 //
-// It copies links as links. It makes the tree readable and writable for everyone, because the server's image may run as
-// another user, and the next run must be able to remove the tree. The script contains no two adjacent dollar signs,
-// because Kubernetes would replace them with one.
+// It copies links as links. It makes the tree readable and writable for everyone, because the server's image can run as
+// another user, and the next run must be able to remove the tree. The script does not contain two adjacent dollar
+// signs, because Kubernetes would replace them with one.
 const copyScript = `image=$1 source=$2 target=$3 log=$4
 fail() {
   printf '%s\n' "$1" >&2
@@ -70,8 +70,8 @@ case $code in
 esac
 `
 
-// copyContainer returns a container that copies the package of a provider to the part of the volume that belongs to the
-// provider's number.
+// copyContainer returns a container that copies the package of a provider to the directory of the volume that is named
+// after the provider's number.
 func copyContainer(
 	number int, provider *ExternalProvider, server *corev1ac.ContainerApplyConfiguration,
 ) *corev1ac.ContainerApplyConfiguration {

@@ -257,7 +257,7 @@ func TestCopy(t *testing.T) {
 	forEachImage(t, plain, func(t *testing.T, c *copying) { succeeds(t, c, plain) })
 }
 
-// The kubelet may run an init container twice. The second run removes the files of the first run, even where the image
+// The kubelet can run an init container twice. The second run removes the files of the first run, even where the image
 // makes them read-only.
 func TestCopyTwice(t *testing.T) {
 	files := plain.with(packaged{"closed": nil, "closed/below": nil, "closed/below/file": "x", "link": linkTo + "closed"})
@@ -400,8 +400,8 @@ func TestCopyOfALargePackage(t *testing.T) {
 	})
 }
 
-// The script does not copy a sparse file that is too large, because the copy may need the full size of the file on the
-// node.
+// The script does not copy a sparse file that is too large, because the copy can need as much space on the node as the
+// full size of the file.
 func TestCopyOfAFileWithHoles(t *testing.T) {
 	forEachImage(t, plain, func(t *testing.T, c *copying) {
 		if err := os.Truncate(filepath.Join(c.source, metadata), 3<<30); err != nil {

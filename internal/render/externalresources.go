@@ -24,7 +24,7 @@ func bound(cpu, memory string) corev1.ResourceList {
 func leastRequests() corev1.ResourceList { return bound("100m", "64Mi") }
 
 // within returns the resources of a container that runs before the server. The container has limits and requests for
-// CPU and memory, because a quota may require them. If the server has a request or a limit for a resource, the
+// CPU and memory, because a quota can require them. If the server has a request or a limit for a resource, the
 // container requests no more of it than the server. In this case, the pod needs no more resources in total and keeps
 // its quality of service, and a LimitRange that accepts the server accepts the container.
 func within(

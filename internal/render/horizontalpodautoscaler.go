@@ -62,7 +62,7 @@ func Autoscaled(spec *v1alpha2.LlamaStackDistributionSpec) bool {
 }
 
 // LeastAutoscaled returns the minimum number of replicas for an autoscaler. For a v1alpha1 stack, it is never less than
-// the stack's own replicas, because a disruption budget may depend on them.
+// the stack's own replicas, because a disruption budget can depend on them.
 func LeastAutoscaled(stack *v1alpha2.LlamaStackDistribution) int32 {
 	least := int32(1)
 	if autoscaling := workload(&stack.Spec).Autoscaling; autoscaling != nil && autoscaling.MinReplicas != nil {

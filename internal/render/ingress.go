@@ -35,7 +35,7 @@ func ingress(in Input) (*networkingv1ac.IngressApplyConfiguration, error) {
 		WithSpec(spec), nil
 }
 
-// ingressTLS returns the certificate of an Ingress for a host name, which may be empty.
+// ingressTLS returns the certificate of an Ingress for a host name, which can be empty.
 func ingressTLS(secret, host string) *networkingv1ac.IngressTLSApplyConfiguration {
 	tls := networkingv1ac.IngressTLS().WithSecretName(secret)
 	if host != "" {

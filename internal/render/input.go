@@ -22,7 +22,7 @@ type Input struct {
 	Config *Config
 	// Base is the base configuration to keep with a generated configuration. Nil means that no base is kept.
 	Base *Base
-	// CABundle contains the certificates that the server trusts in outgoing calls. Nil means the certificates in the
+	// CABundle contains the certificates that the server trusts for outgoing calls. Nil means the certificates in the
 	// server's image.
 	CABundle *CABundle
 	// Paths are, in order, the variables that set the server's directories to paths on the data volume.
@@ -191,7 +191,8 @@ func storageSecret(in Input) string {
 // compat reports whether the stack was created as v1alpha1 and keeps the behavior that such stacks rely on.
 func compat(in Input) bool { return names.Compat(in.Stack.Annotations) }
 
-// workload and overrides return the values of the spec, never nil.
+// workload and overrides return spec.workload and spec.workload.overrides, or an empty value if the field is not set.
+// They never return nil.
 func workload(spec *v1alpha2.LlamaStackDistributionSpec) *v1alpha2.WorkloadSpec {
 	if spec.Workload == nil {
 		return &v1alpha2.WorkloadSpec{}

@@ -21,7 +21,7 @@ type ChildKind struct {
 	// Definition is the name of the CustomResourceDefinition of a kind that a cluster need not serve. Empty means that
 	// the kind is built into Kubernetes.
 	Definition string
-	// MetadataOnly reports whether the operator caches objects of the kind without their content, because there may be
+	// MetadataOnly reports whether the operator caches objects of the kind without their content, because there can be
 	// many large objects that belong to no stack.
 	MetadataOnly bool
 	// IgnoreStatus reports whether the operator ignores changes to the status of a child of this kind.

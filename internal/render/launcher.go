@@ -6,13 +6,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// launcher starts the server with $LLAMA_STACK_CONFIG for any release in the image, depending on the installed Python
-// packages. It uses the server's module up to 0.2, and the uvicorn factory from 0.3 on, under the package's new name
-// from 0.8 on. The servers of v1alpha1 stacks with a userConfig have always been started in this way, without the
-// image's entrypoint. A server that is started in this way does not read port, workers and certificates from its
-// configuration (server fact 39).
+// launcher starts the server with $LLAMA_STACK_CONFIG. It supports any release, and determines the release from the
+// Python packages in the image. Up to 0.2, it uses the server's module. From 0.3 on, it uses the uvicorn factory. From
+// 0.8 on, the package of the factory has a new name. The servers of v1alpha1 stacks with a userConfig have always been
+// started in this way, without the image's entrypoint. A server that is started in this way does not read the port, the
+// number of workers, or the certificates from its configuration (server fact 39).
 //
-// A version may have a suffix (0.2.16rc1, 0.2.14+rhai0, 0.2.9.post1), so a number ends at the first character that is
+// A version can have a suffix (0.2.16rc1, 0.2.14+rhai0, 0.2.9.post1), so a number ends at the first character that is
 // not a digit.
 const launcher = `python=$(command -v python || command -v python3) || { echo "this image has no Python" >&2; exit 1; }
 version() { "$python" -c 'import sys; from importlib.metadata import version; print(version(sys.argv[1]))' "$1" 2>/dev/null; }

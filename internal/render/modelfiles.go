@@ -15,9 +15,9 @@ import (
 const copiedFiles = "files"
 
 // modelFilesScript copies model files from their image with the image's own programs. Its arguments are the image's
-// name, the source, the target, and the file for the termination message. The kubelet may run it again, so it empties
-// the target first. It makes the files readable and writable for everyone, because the server's image may run as
-// another user. It copies links as links, because a Hugging Face Hub cache contains links.
+// name, the source, the target, and the file for the termination message. The kubelet can run the script again, so the
+// script empties the target first. It makes the files readable and writable for everyone, because the server's image
+// can run as another user. It copies links as links, because a Hugging Face Hub cache contains links.
 const modelFilesScript = `image=$1 source=$2 target=$3 log=$4
 fail() {
   printf '%s\n' "$1" >&2

@@ -88,7 +88,7 @@ func TestCopyModelFilesFails(t *testing.T) {
 }
 
 // Several pods can read the claim with model files at the same time, so the claim does not prevent a preflight. A claim
-// that is mounted for writing may prevent it.
+// that is mounted for writing can prevent a preflight.
 func TestModelFilesAreShared(t *testing.T) {
 	in := readInput(t, filepath.Join("testdata", "model-files-claim", "in.yaml"))
 	if got := render.SharedVolumes(in, renderedTemplate(t, in)); len(got) > 0 {

@@ -18,7 +18,7 @@ type Object struct {
 	Apply runtime.ApplyConfiguration
 }
 
-// Objects renders every child that the stack should have, in apply order.
+// Objects renders every child that the stack must have, in apply order.
 //
 // The error reports a configuration that is too large for a ConfigMap (*TooLargeError), a spec that cannot be rendered
 // (*InvalidError), or a value in the spec that is not a Kubernetes value.

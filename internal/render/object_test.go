@@ -90,8 +90,9 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// Kinds lists every kind that render creates, and PrunedKinds lists every such kind except the claim. The operator
-// would not delete objects of a missing kind, and would delete the data of a pruned claim.
+// Kinds lists every kind that render creates, and PrunedKinds lists every such kind except the claim. If Kinds omitted
+// a kind, the operator would not delete the objects of this kind. If PrunedKinds contained the claim, the operator
+// would delete the stack's data.
 func TestKindsCoverEveryObject(t *testing.T) {
 	seen := make(map[schema.GroupVersionKind]bool)
 	for _, name := range golden.Cases(t, "testdata") {

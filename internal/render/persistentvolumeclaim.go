@@ -57,8 +57,8 @@ func ExclusiveVolume(spec *v1alpha2.LlamaStackDistributionSpec) bool {
 	return storage != nil && exclusive(accessModes(storage))
 }
 
-// exclusive reports whether these access modes prevent pods on different nodes from using the volume at the same time.
-// If so, the old pod must stop before the new pod starts.
+// exclusive reports whether the given access modes prevent pods on different nodes from using the volume at the same
+// time. If so, the old pod must stop before the new pod starts.
 func exclusive(modes []corev1.PersistentVolumeAccessMode) bool {
 	return !slices.Contains(modes, corev1.ReadWriteMany)
 }

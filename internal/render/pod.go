@@ -7,8 +7,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// podTemplate returns the pod template of the server. Every input that it reads must be in rollout.Inputs. Otherwise, a
-// change to that input would not be detected.
+// podTemplate returns the pod template of the server. Every input that it reads must be in rollout.Inputs. Otherwise,
+// the operator does not detect a change to that input.
 func podTemplate(in Input) (*corev1ac.PodTemplateSpecApplyConfiguration, error) {
 	pod, err := podSpec(in)
 	if err != nil {

@@ -15,9 +15,9 @@ const (
 )
 
 // podSecurity returns a security context that meets the restricted Pod Security standard. On OpenShift, a fixed uid,
-// gid or fsGroup would be rejected, because the security context constraints assign them. A v1alpha1 stack still runs
-// as the user of its image, to whom its files belong. If an earlier operator's pods were admitted by the constraint
-// "anyuid", that constraint assigns nothing, and the volume keeps its group.
+// gid or fsGroup would be rejected, because the security context constraints assign them. The server of a v1alpha1
+// stack still runs as the user of its image, who owns the stack's files. If the constraint "anyuid" admitted the pods
+// of an earlier operator, the volume keeps its group, because that constraint assigns nothing.
 func podSecurity(in Input) *corev1ac.PodSecurityContextApplyConfiguration {
 	switch {
 	case compat(in) && in.OpenShift && !in.KeepsGroup:

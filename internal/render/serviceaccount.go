@@ -7,7 +7,7 @@ import (
 )
 
 // serviceAccount returns the ServiceAccount of the pods, unless the user names one. The server sends no requests to the
-// API server, so no token is mounted, except for a v1alpha1 stack, whose providers may use the token.
+// API server, so no token is mounted, except for a v1alpha1 stack, whose providers can use the token.
 func serviceAccount(in Input) (*corev1ac.ServiceAccountApplyConfiguration, error) {
 	if overrides(&in.Stack.Spec).ServiceAccountName != "" {
 		return nil, nil

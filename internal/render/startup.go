@@ -13,8 +13,8 @@ type Registry struct {
 	// Earlier is the place in which earlier operators stored the registry of the current resources (see
 	// stackconfig.Registry).
 	Earlier string
-	// Namespace is the namespace of the registry in a store that several stacks may use. Empty means that the store is
-	// the stack's own file.
+	// Namespace is the namespace of the registry in a store that several stacks can use. Empty means that the store is the
+	// stack's own file.
 	Namespace string
 	// Start is the image's entrypoint with its arguments. Nil means that the entrypoint is unknown. In this case, an init
 	// container updates the registry. It does not run again when only the server's container restarts.

@@ -147,8 +147,8 @@ func (q *SecretQuery) bySecret() map[string][]intent.SecretUse {
 	return keys
 }
 
-// only returns a copy of a Secret with only the keys in `uses`, because a Secret may hold a megabyte of other keys, and
-// a stack may refer to many Secrets. If a value other than a certificate is too long for an environment variable, the
+// only returns a copy of a Secret with only the keys in `uses`, because a Secret can hold a megabyte of other keys, and
+// a stack can refer to many Secrets. If a value other than a certificate is too long for an environment variable, the
 // copy contains only the part that is necessary to detect the excessive length.
 func only(secret *corev1.Secret, uses []intent.SecretUse) *corev1.Secret {
 	if secret == nil {

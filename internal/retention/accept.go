@@ -15,8 +15,8 @@ const (
 )
 
 // Waiting returns the losses that block a rollout: final losses that the value of the annotation does not accept. The
-// result unknown lists, in order, the words in the value that match no final loss. If no loss blocks the rollout, both
-// results are nil.
+// result `unknown` lists, in order, the words in the value that match no final loss. If no loss blocks the rollout,
+// both results are nil.
 func Waiting(losses []Loss, accepted string) (waiting []Loss, unknown []string) {
 	words := words(accepted)
 	named := map[string]bool{}

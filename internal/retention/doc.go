@@ -4,7 +4,7 @@
 // stack in an annotation of the Deployment, so that a comparison does not read any other object.
 //
 // Places contains paths, addresses and names, and references to Secrets, but never a secret value. A place that cannot
-// be determined counts as unchanged, so that Compare does not report a loss that is only possible.
+// be determined counts as unchanged, so that Compare does not report a loss that might not occur.
 //
 // A Loss is Final if the data cannot be recovered. The rollout then waits until the user accepts the loss. Every other
 // Loss is reported, and the rollout continues (decision 0023):

@@ -87,8 +87,8 @@ func (c *comparison) droppedField(what string) string {
 	return c.field(what)
 }
 
-// spaceField returns the field that determines the namespace or table of data. For the registry of another stack, this
-// is the field with the variable LLS_REGISTRY.
+// spaceField returns the field that determines the namespace or table of data. If the change selects the registry of
+// another stack, the result is the field with the variable LLS_REGISTRY.
 func (c *comparison) spaceField(what string, was, now Place) string {
 	old, is := ownSpace.FindString(was.Space), ownSpace.FindString(now.Space)
 	if what == Registry && old != "" && is != "" && old != is && !c.after.Override {

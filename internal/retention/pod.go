@@ -27,7 +27,7 @@ func Reference(secret, key string) string { return fmt.Sprintf("{Secret %s, key 
 const Hidden = "{?}"
 
 // PodOf returns the Pod for a pod's spec. The parameter server is the name of the server's container. The function
-// derived returns the source of a value in a Secret that the operator created, as Reference or Hidden, and an empty
+// `derived` returns the source of a value in a Secret that the operator created, as Reference or Hidden, and an empty
 // string for any other Secret.
 func PodOf(spec *corev1.PodSpec, server string, derived func(secret, key string) string) Pod {
 	found := Pod{Env: map[string]string{}}

@@ -63,7 +63,7 @@ func withoutUser(text string) string {
 // host returns the host name in a value. The value may contain a user and a password before the host name.
 func (p *Pod) host(text string) string { return short(withoutUser(p.resolve(withoutUser(text)))) }
 
-// address returns a URL, or host:port, without user, password and query.
+// address returns a URL, or host:port, without the user, the password, the query and the fragment.
 func (p *Pod) address(text string) string {
 	resolved := p.resolve(text)
 	if strings.HasPrefix(resolved, "{") {

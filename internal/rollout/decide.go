@@ -22,10 +22,11 @@ const (
 	// edits.
 	Unchanged Outcome = "Unchanged"
 	// KeepTemplate means that the same inputs now result in a different template, because the operator is newer or another
-	// program wrote the template. The live template is kept. Adopted is False with the decision's message.
-	KeepTemplate Outcome = "KeepTemplate"
-	// RolledBack means that a user rolled the Deployment back. The live template is kept. Degraded is True with the
+	// program wrote the template. The live template is kept. The condition Adopted is False, and has the decision's
 	// message.
+	KeepTemplate Outcome = "KeepTemplate"
+	// RolledBack means that a user rolled the Deployment back. The live template is kept. The condition Degraded is True,
+	// and has the decision's message.
 	RolledBack Outcome = "RolledBack"
 	// StaleCache means that the objects were read at different times. The caller writes nothing and has to read the
 	// objects again.

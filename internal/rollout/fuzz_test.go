@@ -46,8 +46,8 @@ func FuzzDecide(f *testing.F) {
 	})
 }
 
-// happen performs one action and reports whether it may replace pods. A pending rendering is applied with every change
-// of the spec that could affect pods.
+// happen performs one action and reports whether the operator can replace pods after this action. The operator applies
+// a pending rendering with every change of the spec that could affect pods.
 func happen(w *world, s *stack, event byte, mark string, pending bool) bool {
 	switch event {
 	case 'i': // a new image

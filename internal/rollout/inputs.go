@@ -51,7 +51,7 @@ type Inputs struct {
 	CABundle string `json:"caBundle,omitempty"`
 	// Spread holds the topology spread constraints in the spec.
 	Spread []corev1.TopologySpreadConstraint `json:"spread,omitempty"`
-	// External lists the external providers that the pods install, in order, each with image, pull policy, API, id,
+	// External lists the external providers that the pods install, in order, each with its image, pull policy, API, id,
 	// type and module.
 	External []string `json:"external,omitempty"`
 	// Offline reports whether the server must not connect to the internet. The variables that enforce this depend on the
@@ -64,7 +64,7 @@ type Inputs struct {
 // References is the state of the Secrets and ConfigMaps that the pods read.
 type References struct {
 	// Digest is a keyed digest of their data. Empty means that the pods do not read any Secrets or ConfigMaps, or that
-	// their data is unknown, as on the command line.
+	// their data is unknown, for example when a command-line program computes the digest.
 	Digest string
 	// Key names the key of Digest. Digests with different keys cannot be compared.
 	Key string

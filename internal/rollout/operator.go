@@ -5,8 +5,8 @@ import (
 )
 
 // onlyOperator reports whether another version of the operator generates a different configuration for the same stack,
-// and nothing else changed: the spec, its image and base, and the data of its references are the same. Such a
-// configuration restarts no pod. The next change by a user also rolls out this configuration.
+// and nothing else changed: the spec, the image and the base of the stack, and the data of its references are the same.
+// Such a configuration restarts no pod. The next change by a user also rolls out this configuration.
 func (o observed) onlyOperator() bool {
 	was, wanted := o.record, o.rendered.Record
 	same := was.UID == wanted.UID && was.Generation == wanted.Generation &&

@@ -74,8 +74,8 @@ func (w *world) olderReplaces(s stack) {
 }
 
 // TestDecideAfterThePredecessor checks that, when a user goes back to the operator for v1alpha1 and then installs this
-// operator again, the pods of the earlier operator are kept until the stack changes. Templates that this operator wrote
-// are treated as usual.
+// operator again, this operator keeps the pods of the operator for v1alpha1 until the stack changes. Templates that
+// this operator wrote are treated as usual.
 func TestDecideAfterThePredecessor(t *testing.T) {
 	written := map[string]func(*world, stack){"applied": (*world).olderApplies, "replaced": (*world).olderReplaces}
 	for how, older := range written {

@@ -79,8 +79,9 @@ type Record struct {
 	External []External `json:"external,omitempty"`
 }
 
-// ByPredecessor replaces a record while an operator for v1alpha1 was the last to write the template: before this
-// operator was installed, or after a user went back to the earlier operator and then installed this one again.
+// ByPredecessor takes the place of a Record if an operator for v1alpha1 was the last to write the template. This is the
+// case before this operator is installed, or after a user goes back to the earlier operator and then installs this one
+// again.
 const ByPredecessor = "by-predecessor"
 
 // Distribution describes how the operator chose a stack's image.
@@ -105,7 +106,7 @@ type Distribution struct {
 }
 
 // External holds the metadata of an external provider's image. If the image could not or must not be read, only ID and
-// Image are set. External is compact because a stack may have hundreds of external providers.
+// Image are set. External is compact because a stack can have hundreds of external providers.
 type External struct {
 	// ID is the provider's id.
 	ID string `json:"id"`
@@ -190,7 +191,7 @@ func (r Record) templateInputs() string {
 }
 
 // TemplateDigest returns the digest of a rendered pod template without the annotations that do not affect a running
-// pod. Two templates with the same digest run the same pods.
+// pod. Two templates with the same digest result in the same pods.
 func TemplateDigest(template *corev1ac.PodTemplateSpecApplyConfiguration) (string, error) {
 	// The conversion to a map makes the digest independent of the field order in Kubernetes' types, which may change
 	// with their version.

@@ -56,8 +56,8 @@ type stack struct {
 	operator string
 	// habit is a part of the template that comes from the operator.
 	habit string
-	// data is the release that the places in the record specify. left is the data that the change left behind. Empty means
-	// that the record contains no places, or that no data was left behind.
+	// data is the release that the places in the record specify. If it is empty, the record contains no places. left is
+	// the data that the change left behind. If it is empty, no data was left behind.
 	data, left string
 	// trusts holds the certificates in the spec, and platform holds the certificates of the platform. before means that an
 	// earlier operator did not record the platform's certificates.
@@ -133,8 +133,8 @@ func (s stack) render(t *testing.T) rollout.Rendered {
 	return rendered
 }
 
-// world simulates an API server that tracks field ownership, with one Deployment, and the Deployment controller with
-// its revisions.
+// world simulates an API server that has one Deployment and tracks field ownership. It also simulates how the
+// Deployment controller manages revisions.
 type world struct {
 	t           *testing.T
 	deployments clienttesting.ObjectTracker

@@ -33,8 +33,8 @@ func aliases(d *draft.Draft) {
 	}
 }
 
-// providerAliases sets the endpoint and the credential of a user's provider under every name that its type has for
-// them, unless the server rejects unknown names or passes them on to a library.
+// providerAliases sets the endpoint and the credential of a user's provider under every key that any release has for
+// its type. It does nothing if a release rejects an unknown key or passes the key on to a library.
 func providerAliases(d *draft.Draft, e *draft.Provider) {
 	all := release.AliasesOf(e.API, e.Kind.Type)
 	config := yamlnode.Get(e.Node, "config")

@@ -60,7 +60,7 @@ func keepRequired(d *draft.Draft) map[*draft.Provider]bool {
 			k.kept = append(k.kept, e)
 		}
 	}
-	for i := 0; i < len(k.kept); i++ { // a kept provider from the base may need more APIs
+	for i := 0; i < len(k.kept); i++ { // a kept provider from the base can need more APIs
 		k.keepNeeded(k.kept[i])
 	}
 	all := make(map[*draft.Provider]bool, len(k.kept))
@@ -76,8 +76,8 @@ func keepRequired(d *draft.Draft) map[*draft.Provider]bool {
 }
 
 // keepNeeded keeps a provider of the base for each API that a provider needs and that no kept provider serves.
-// keepNeeded does nothing for a provider that does not start. It also does nothing for a type that the release does not
-// have, because the APIs that such a type needs are unknown.
+// keepNeeded does nothing for a provider that does not start. It also does nothing for a provider whose type the
+// release does not have, because the APIs that such a type needs are unknown.
 func (k *keeper) keepNeeded(e *draft.Provider) {
 	if e.Kind == nil || !usable(k.Draft, e) {
 		return
@@ -184,7 +184,7 @@ func serves(d *draft.Draft, api string) bool {
 // sectionAPIs maps the name of a settings section to the API that reads the section.
 var sectionAPIs = map[string]string{"vector_stores": "vector_io", "safety": "safety"}
 
-// warnOfReference warns if a default in the base was removed together with its provider, and the server still serves
+// warnOfReference warns if a default in the base was removed together with its provider and if the server still serves
 // the API that reads the default. It does not warn if spec.settings or spec.removeSettings contains the default.
 func warnOfReference(d *draft.Draft, path, provider string) {
 	section, _, _ := strings.Cut(path, ".")

@@ -16,13 +16,15 @@ import (
 
 const vllmProvider = "    inference: {provider: vllm, endpoint: 'http://vllm:8000'}\n"
 
-// alone is a stack without inference. Some distributions have inference providers that need a variable.
+// alone is a stack without inference. The test uses it only with the starter distribution, because some other
+// distributions have inference providers that need a variable.
 const alone = "batches-alone"
 
 const requiredHead = "metadata: {name: demo}\n" +
 	"spec:\n  distribution: {name: starter, baseProviders: Required}\n  providers:\n"
 
-// requiredStacks are stacks that keep only their own providers, with the API that a release must have for them.
+// requiredStacks are stacks that keep only the base providers that their own providers need. The test skips a stack in
+// a release that does not have the API in the field `api`.
 var requiredStacks = []struct{ name, api, spec string }{
 	{"chat", "inference", vllmProvider},
 	{"chat-and-model", "inference", vllmProvider + "  resources: {models: [llama]}\n"},

@@ -49,7 +49,7 @@ func providerCount(d *draft.Draft) int {
 	return count
 }
 
-// resourceCount counts the registered resources, without those that depend on a condition that the spec does not meet.
+// resourceCount counts the registered resources, except those that depend on a condition that the spec does not meet.
 func resourceCount(d *draft.Draft) int {
 	count := 0
 	for _, known := range d.Release.Resources() {

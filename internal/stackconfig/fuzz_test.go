@@ -48,7 +48,7 @@ func FuzzParseBase(f *testing.F) {
 
 // FuzzGenerate generates a configuration from any spec and any base. It checks that Generate does not panic, that the
 // result parses, that no provider is lost, and that a second run produces the same bytes. Each variable of the operator
-// in the configuration must be in the environment and have its value from a Secret.
+// in the configuration must be in the environment and get its value from a Secret.
 func FuzzGenerate(f *testing.F) {
 	base, err := sigsyaml.YAMLToJSON([]byte("providers: {inference: [{provider_id: '${env.X:+x}', provider_type: 'remote::vllm'}]}"))
 	if err != nil {
@@ -150,7 +150,7 @@ func told(report *stackconfig.Report, text string) bool {
 		func(f stackconfig.Finding) bool { return strings.Contains(f.String(), text) })
 }
 
-// providersOf returns the set of api/id of all providers, as they are written.
+// providersOf returns the set of all providers in the form api/id, with the ids as they are written.
 func providersOf(config []byte) map[string]bool {
 	var parsed struct {
 		Providers map[string][]struct {

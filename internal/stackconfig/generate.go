@@ -18,8 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/storage"
 )
 
-// step is one step of the generation, which makes one kind of change to the draft. A step does not depend on later
-// steps.
+// step is one step of the generation. It makes one kind of change to the draft. A step does not depend on later steps.
 type step struct {
 	name string
 	run  func(*run)

@@ -100,7 +100,7 @@ func TestShippedDistributions(t *testing.T) {
 				delete(lost, line)
 			}
 			delete(lost, "  port: 8321")
-			// In a store that other stacks may use too, each stack has its own registry.
+			// In a store that other stacks can use too, each stack has its own registry.
 			delete(lost, "[].storage.stores.metadata.namespace=registry")
 			if len(lost) > 0 && len(report.Warnings) == 0 {
 				t.Errorf("lines of the base are missing in the result: %v", lost)
@@ -250,7 +250,7 @@ func TestOneRegistryForAnyResources(t *testing.T) {
 	}
 }
 
-// A base may read the namespace of its registry from a variable. The namespace then has no reference to LLS_REGISTRY,
+// A base can read the namespace of its registry from a variable. The namespace then has no reference to LLS_REGISTRY,
 // because a reference cannot contain another reference.
 func TestRegistryInANamespaceOfAVariable(t *testing.T) {
 	base := strings.Replace(string(starter(t)), "      namespace: registry\n", "      namespace: ${env.MINE:=own}\n", 1)

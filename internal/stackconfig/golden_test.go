@@ -19,7 +19,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
-// starterCases is the folder of the cases that use the base of the distribution starter. The other cases have their own
+// starterCases is the folder of the cases that use the base of the starter distribution. The other cases have their own
 // base or share testdata/base.yaml.
 const starterCases = "starter"
 

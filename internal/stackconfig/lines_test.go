@@ -9,7 +9,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// generateFor generates the configuration for a spec with a release line's starter, and returns it with all findings.
+// generateFor generates the configuration for a spec from the starter distribution of a release line, and returns the
+// configuration with all findings.
 func generateFor(t *testing.T, line, spec string) (*stackconfig.Result, string) {
 	t.Helper()
 	match, err := release.Lookup(line)

@@ -89,8 +89,8 @@ var otherReleaseCases = map[string]struct {
 	},
 }
 
-// The differences between releases are data. Each row changes one fact of the default release and shows the effect.
-// Such a change needs no code.
+// The operator reads the differences between releases from data. Each row changes one fact in the data of the default
+// release and shows the effect. Such a change needs no new code.
 func TestOtherReleases(t *testing.T) {
 	for name, tc := range otherReleaseCases {
 		t.Run(name, func(t *testing.T) {

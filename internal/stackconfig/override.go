@@ -35,9 +35,9 @@ func OverrideExternal(in Input) (*Result, *draft.Report) {
 	return &Result{Config: config, Hash: hex.EncodeToString(sum[:]), Env: d.Variables(), External: installed}, report
 }
 
-// OverrideCopy returns a user's complete configuration with two changes: the number of workers (above 1) and the files
-// of the certificate, which the server reads only from its configuration. Everything else is unchanged, except that
-// comments are removed, and that aliases and merge keys are expanded.
+// OverrideCopy returns a user's complete configuration with two changes: the number of workers, if it is greater than
+// 1, and the files of the certificate. The server reads these values only from its configuration. Everything else is
+// unchanged, except that comments are removed, and that aliases and merge keys are expanded.
 func OverrideCopy(data []byte, server intent.Server) ([]byte, error) {
 	root, err := baseconfig.Read(data)
 	if err != nil {

@@ -28,8 +28,8 @@ type Input struct {
 	// pods run or that the directory is unknown. Generate uses the directory for a base that does not set the paths of the
 	// files.
 	Directory string
-	// Packages are the metadata in the images of external providers, keyed by provider id. A provider without an entry has
-	// the type externalprovider.UnknownType until its pod starts.
+	// Packages contains the metadata in the images of external providers, keyed by provider id. A provider without an
+	// entry has the type externalprovider.UnknownType until its pod starts.
 	Packages map[string]*externalprovider.Package
 	// KVTable is the table of a key-value store in PostgreSQL that holds the stack's data. Empty means that no such table
 	// exists or that its name is unknown.
@@ -56,8 +56,8 @@ type Result struct {
 	// ProviderCount is the number of providers in the configuration, and ResourceCount is the number of resources that it
 	// registers. Neither counts entries that exist only when a variable is set.
 	ProviderCount, ResourceCount int
-	// Models are the user's models with the names that clients use, in the order of the spec. It is nil when the user has
-	// no models, or when the release is unknown.
+	// Models are the user's models with the names that clients use, in the order of the spec. The list is nil when the
+	// user has no models, or when the release is unknown.
 	Models []resources.PublicModel
 	// External are the external providers that the pods install, in installation order.
 	External []ExternalProvider

@@ -17,11 +17,11 @@ import (
 )
 
 // settings applies the user's own changes to the configuration. It removes the paths in removeSettings and then merges
-// the settings (RFC 7396). To replace a section of the base as a whole, a user lists the section in removeSettings and
-// in the settings. Package intent has already rejected changes that are never allowed. settings rejects a change to a
-// value that another field of the spec has set.
+// the settings (RFC 7396). To replace a section of the base as a whole, a user adds the path of the section to
+// removeSettings, and sets the new section in the settings. Package intent has already rejected changes that are never
+// allowed. settings rejects a change to a value that another field of the spec has set.
 //
-// It returns the paths that removeSettings removed from the configuration, each with the entry that removed it.
+// settings returns the paths that removeSettings removed from the configuration, each with the entry that removed it.
 func settings(d *draft.Draft) map[string]*field.Path {
 	taken := make(map[string]*field.Path, len(d.Intent.Settings.Removed))
 	for i := range d.Intent.Settings.Removed {
@@ -97,7 +97,7 @@ func merge(d *draft.Draft, mapping *yaml.Node, values map[string]any, path *fiel
 }
 
 // setBy returns the field of the spec that set a value or a part of it, or nil when no field did. A value that is
-// derived from a field is a default, which the settings may replace.
+// derived from a field is a default, which the settings can replace.
 func setBy(d *draft.Draft, node *yaml.Node) *field.Path {
 	if node == nil {
 		return nil

@@ -13,15 +13,15 @@ import (
 var script embed.FS
 
 // Files returns the program that updates the registry, and its data, keyed by file name. All files must be in one
-// directory, which may be read-only. The file to run is names.RegistryProgram: `python DIRECTORY/registry.py --config
-// FILE --earlier TEXT`. With one build of the operator, the content is the same for every stack.
+// directory, which can be read-only. The file to run is names.RegistryProgram: `python DIRECTORY/registry.py --config
+// FILE --earlier TEXT`. A given build of the operator returns the same content for every stack.
 func Files() map[string]string {
 	return maps.Clone(registryFiles())
 }
 
 // ExternalFiles returns the program that installs external providers, and its data, keyed by file name. The file to run
 // is names.ExternalProgram: `python DIRECTORY/external_providers.py --config FILE --directory DIR --providers JSON`.
-// Both programs may be in one directory.
+// Both programs can be in one directory.
 func ExternalFiles() map[string]string {
 	return maps.Clone(externalFiles())
 }

@@ -101,8 +101,8 @@ type state struct {
 	until   time.Time
 }
 
-// externalRank orders the phases. If pods have different phases, the highest phase applies. One ready pod is
-// sufficient.
+// externalRank orders the phases. externalRank lists the phases from lowest to highest. If pods have different phases,
+// the highest phase applies, so the provider is ready if it is ready in one pod.
 var externalRank = []v1alpha2.ExternalProviderPhase{
 	v1alpha2.ExternalProviderPending, v1alpha2.ExternalProviderInstalling, v1alpha2.ExternalProviderFailed,
 	v1alpha2.ExternalProviderReady,

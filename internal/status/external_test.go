@@ -48,8 +48,8 @@ func runs() corev1.ContainerStatus {
 func waits() corev1.ContainerStatus { return waiting("PodInitializing", "") }
 
 // installing returns a pod of the newest ReplicaSet with the given container statuses, in order: the containers that
-// copy, the container that installs, and the server. A container without a status is one that the kubelet has not
-// reported.
+// copy the providers, the container that installs the providers, and the server. A container without a status is one
+// that the kubelet has not reported.
 func installing(name string, containers ...corev1.ContainerStatus) corev1.Pod {
 	p := corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -109,7 +109,7 @@ type externalCase struct {
 	pods  []corev1.Pod
 	in    func(*status.ExternalInput)
 	want  []string
-	until time.Duration // counted from started; zero means never
+	until time.Duration // counted from the time `started`; zero means never
 	// trouble is the message of the rollout's condition, if there is one.
 	trouble string
 }

@@ -45,7 +45,8 @@ type Failure struct {
 	Message string
 	// Retry determines when the operator tries again.
 	Retry Retry
-	// Unknown makes the condition Unknown instead of False, because the operator cannot determine its state yet.
+	// Unknown reports whether the status of the condition becomes Unknown instead of False, because the operator cannot
+	// determine the status yet.
 	Unknown bool
 	// Err is the cause, for the log. It may be nil.
 	Err error

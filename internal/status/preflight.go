@@ -38,8 +38,8 @@ const (
 // Preflight is the result for a pod in which the operator tests a change.
 type Preflight struct {
 	State PreflightState
-	// Message is the reason why the pod is not ready. It is empty if there is no failure. Of the server's output, it
-	// contains at most the name of an exception.
+	// Message is the reason why the pod is not ready. It is empty if there is no failure. The only part of the server's
+	// output that the message can contain is the name of an exception.
 	Message string
 	// Until is the time at which the result may change without an event. Zero means never.
 	Until time.Time

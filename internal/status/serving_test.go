@@ -21,8 +21,8 @@ func rolling(d *appsv1.Deployment, maxUnavailable intstr.IntOrString) *appsv1.De
 }
 
 // TestPhaseDuringAChange checks that the phase is Ready during a rollout if the Deployment has had an earlier
-// configuration and has its minimum number of available pods, and that the phase does not change until the end of the
-// rollout.
+// configuration and has its minimum number of available pods. It also checks that the phase does not change until the
+// end of the rollout.
 func TestPhaseDuringAChange(t *testing.T) {
 	quarter := intstr.FromString("25%")
 	unseen := deployment(1, 1, 1, 1)

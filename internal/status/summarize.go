@@ -249,8 +249,8 @@ var order = slices.Concat(
 		v1alpha2.ConditionReconciling,
 	})
 
-// Known returns the conditions of the types that this operator writes. An older operator stored other types,
-// including some that exist only in v1alpha1.
+// Known returns the conditions of the types that this operator writes. An older version of the operator stored other
+// types, including some that exist only in v1alpha1.
 func Known(conditions []metav1.Condition) []metav1.Condition {
 	return slices.DeleteFunc(slices.Clone(conditions),
 		func(c metav1.Condition) bool { return !slices.Contains(order, c.Type) })

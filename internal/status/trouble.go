@@ -76,7 +76,8 @@ func earlierTrouble(in WorkloadInput, current *appsv1.ReplicaSet) trouble {
 }
 
 // refusal returns the error with which the API server rejects the creation of pods: an exceeded quota, an admission
-// rule or a missing ServiceAccount. The error names the object. The result is empty if pods can be created.
+// rule or a missing ServiceAccount. The error names the quota, the rule or the ServiceAccount. The result is empty if
+// pods can be created.
 func refusal(deployment *appsv1.Deployment, current *appsv1.ReplicaSet) string {
 	if current != nil {
 		for _, condition := range current.Status.Conditions {
@@ -119,8 +120,9 @@ func podTrouble(pod *corev1.Pod, external []ExternalProvider, now time.Time, ove
 
 // containerTrouble returns the problem of a container that is not ready. It prefers the last crash over the current
 // state. A container that crashes repeatedly alternates between waiting, running and ended, and a message about the
-// current state would cause a status write at each change. An init container may end successfully. A server that ends
-// has failed, even with exit code 0, because a server that cannot start also ends with 0 (server fact 32).
+// current state would cause a status write at each change. It is not a problem if an init container ends successfully.
+// A server that ends has failed, even with exit code 0, because a server that cannot start also ends with 0 (server
+// fact 32).
 func containerTrouble(
 	pod *corev1.Pod, container *corev1.ContainerStatus, mayEnd bool, external []ExternalProvider, now time.Time,
 ) trouble {

@@ -342,8 +342,8 @@ func TestPendingClaim(t *testing.T) {
 }
 
 // TestEarlierPodThatCrashes checks that the crash of a pod from an earlier revision is reported, and that the rollout
-// does not fail because of it. The crash of a terminating pod is not reported, and neither is a crash before a newer
-// pod serves requests.
+// does not fail because of it. The crash of a terminating pod is not reported. The crash of an earlier pod is also not
+// reported while no newer pod serves requests.
 func TestEarlierPodThatCrashes(t *testing.T) {
 	sets := []appsv1.ReplicaSet{replicaSet("old", "1", 0), replicaSet("new", "2", 1)}
 	of := func(set int, pod corev1.Pod) corev1.Pod {

@@ -7,9 +7,9 @@ import "strings"
 const longest = 100
 
 // Nearest returns the candidate that is most similar to a misspelled name, or an empty string when none is similar. A
-// candidate is similar if it differs by a few typos (one for every three letters), or if at least half of the words in
-// each name are the same (`url` and `base_url`, `api_key` and `api_token`). Of equally similar candidates, Nearest
-// returns the first.
+// candidate is similar if it differs by only a few typos: at most one for every three letters of the misspelled name,
+// or one in a shorter name. A candidate is also similar if at least half of the words in each name are the same (`url`
+// and `base_url`, `api_key` and `api_token`). Of equally similar candidates, Nearest returns the first.
 func Nearest(name string, candidates []string) string {
 	if len(name) > longest {
 		return ""

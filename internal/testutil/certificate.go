@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// SameCertificate returns a certificate and its key like NewCertificate, but the result is the same in every run. It is
-// for tests that record digests.
+// SameCertificate returns a certificate and its key, as NewCertificate does, but the result is the same in every run.
+// It is for tests that record digests.
 func SameCertificate(t testing.TB) (certificate, key []byte) {
 	t.Helper()
 	begin := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)

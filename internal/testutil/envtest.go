@@ -30,13 +30,13 @@ var assetPrograms = []string{"etcd", "kube-apiserver", "kubectl"}
 type Options struct {
 	// Bare skips the installation of the CustomResourceDefinition and the policy. See Install.
 	Bare bool
-	// AuditLog is a file to which the API server writes one JSON line with the metadata of each request. If it is empty,
-	// there is no audit log.
+	// AuditLog is a file to which the API server writes one JSON line with the metadata of each request. If AuditLog is
+	// the empty string, there is no audit log.
 	AuditLog string
 	// APIServerFlags are additional flags for the API server. Their names have no leading dashes.
 	APIServerFlags map[string]string
-	// CertDir is a directory for the API server's certificates and keys, for a test that restarts the API server. If it is
-	// empty, the API server uses a temporary directory that is removed when the API server stops.
+	// CertDir is a directory for the API server's certificates and keys, for a test that restarts the API server. If
+	// CertDir is the empty string, the API server uses a temporary directory that is removed when the API server stops.
 	CertDir string
 	// EtcdThrough returns the address at which the API server connects to etcd, for a test that runs a proxy between them.
 	// Its argument is the address of etcd. If EtcdThrough is nil, the API server connects to that address.
@@ -84,7 +84,8 @@ func Start(options Options) (*ControlPlane, error) {
 		}
 		flags.Set("audit-policy-file", plane.auditPolicy)
 		flags.Set("audit-log-path", options.AuditLog)
-		// The size is in MB. A file that does not reach it is not rotated, so a reader can keep its position.
+		// The size is in MB. The API server does not rotate a file that is smaller, so a reader can keep its position in the
+		// file.
 		flags.Set("audit-log-maxsize", "1048576")
 	}
 	if plane.Config, err = plane.environment.Start(); err != nil {

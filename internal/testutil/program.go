@@ -30,8 +30,8 @@ func BuildOperator(t testing.TB, version string) string {
 	return program
 }
 
-// OperatorToken creates a token for the shipped ServiceAccount, as the kubelet does for the operator's pod. If bound is
-// not nil, the token is valid only while that Secret exists.
+// OperatorToken creates a token for the shipped ServiceAccount, as the kubelet does for the operator's pod. If the
+// Secret `bound` is not nil, the token is valid only while that Secret exists.
 func (p *ControlPlane) OperatorToken(ctx context.Context, bound *corev1.Secret) (string, error) {
 	admin, err := p.Client()
 	if err != nil {

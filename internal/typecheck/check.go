@@ -15,7 +15,7 @@ import (
 type Problem struct {
 	// Path is the path from the root, for example spec.workload.storage.size. Empty means the root itself.
 	Path string
-	// Message states the problem and the remedy. It never contains text from a field that may hold a secret.
+	// Message states the problem and the remedy. It never contains text from a field that can hold a secret.
 	Message string
 	// Unknown reports whether the field does not exist. Any other problem is a value that its field does not accept.
 	Unknown bool
@@ -40,8 +40,8 @@ func Check(value any, typ reflect.Type) (fitting any, problems []Problem) {
 
 type checker struct{ problems []Problem }
 
-// wrong adds a problem for a value that does not fit. It returns the results with which a check reports that the value
-// does not fit.
+// wrong adds a problem for a value that does not fit. It returns nil and false, which are the results of a check that
+// rejects the value.
 func (c *checker) wrong(path, format string, args ...any) (any, bool) {
 	c.problems = append(c.problems, Problem{Path: path, Message: fmt.Sprintf(format, args...)})
 	return nil, false

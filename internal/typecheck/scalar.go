@@ -15,7 +15,7 @@ import (
 )
 
 // scalar checks text, numbers and booleans. A problem contains the value where a number or a boolean is expected, but
-// not where text is expected, because the value of a text field may be a secret.
+// not where text is expected, because the value of a text field can be a secret.
 func (c *checker) scalar(value any, typ reflect.Type, path string) (any, bool) {
 	number, isNumber := value.(json.Number)
 	switch typ.Kind() {

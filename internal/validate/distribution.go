@@ -18,8 +18,9 @@ const maxObjectName = 55
 
 var labelForm = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
 
-// name checks the stack's name against the limits for the names of its children. A v1alpha1 stack can have any name
-// that Kubernetes accepts for all children except the Service. Not every such stack has a Service (see serviceless).
+// name checks the stack's name against the limits for the names of its children. A v1alpha1 stack can also have a name
+// that Kubernetes accepts for all its children except the Service. Not every such stack has a Service (see
+// serviceless).
 func name(c *checks) {
 	path := field.NewPath("metadata", "name")
 	switch {

@@ -55,8 +55,8 @@ func externalID(c *checks, path *field.Path, provider *v1alpha2.ExternalProvider
 	}
 }
 
-// externalTwice rejects two external providers with the same id, because only one image can contain the provider that
-// the server uses.
+// externalTwice rejects two external providers with the same id, because the server can use the provider with this id
+// from only one image.
 func externalTwice(c *checks) {
 	first := make(map[string]string)
 	images := make(map[string]string)

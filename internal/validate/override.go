@@ -1,6 +1,7 @@
 package validate
 
-// overrideExcludes checks FR-013 and FR-070: with a complete configuration, fields that generate one have no effect.
+// overrideExcludes checks FR-013 and FR-070: if overrideConfig sets the complete configuration, fields that generate a
+// configuration have no effect.
 func overrideExcludes(c *checks) {
 	s := &c.Spec
 	if s.OverrideConfig == nil {

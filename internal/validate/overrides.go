@@ -20,7 +20,8 @@ const maxPodLabels = 64
 
 func (c *checks) overrides() *v1alpha2.WorkloadOverrides { return intent.Overrides(&c.Spec) }
 
-// overridesCount limits the items that overrides add to the pods. Package podtemplate has the same limit for patches.
+// overridesCount limits the number of items that overrides add to the pods. Package podtemplate has the same limit for
+// patches.
 func overridesCount(c *checks) {
 	o, path := c.overrides(), spec("workload", "overrides")
 	for _, list := range []struct {

@@ -59,8 +59,8 @@ func variables(c *checks) []string {
 	return warnings
 }
 
-// autoscaledBelowReplicas warns about a maximum below the stack's own replicas. The autoscaler of a v1alpha1 stack
-// never scales below the replicas, so such a maximum has no effect.
+// autoscaledBelowReplicas warns about a maxReplicas value below the stack's own replicas value. The autoscaler of a
+// v1alpha1 stack never scales below the value of replicas, so such a maximum has no effect.
 func autoscaledBelowReplicas(c *checks) []string {
 	a, replicas := c.workload().Autoscaling, c.workload().Replicas
 	if !names.Compat(c.Annotations) || a == nil || replicas == nil || a.MaxReplicas < 1 || a.MaxReplicas >= *replicas {
@@ -70,7 +70,7 @@ func autoscaledBelowReplicas(c *checks) []string {
 		spec("workload", "autoscaling", "maxReplicas"), a.MaxReplicas, spec("workload", "replicas"), *replicas, *replicas)}
 }
 
-// serviceless warns about a name that is not valid for a Service. The name of a v1alpha1 stack may be valid for every
+// serviceless warns about a name that is not valid for a Service. The name of a v1alpha1 stack can be valid for every
 // object except the Service. The warning applies to a stack that requests a Service.
 func serviceless(c *checks) []string {
 	if !names.Compat(c.Annotations) || (c.networking().Port == 0 && len(c.overrides().Env) == 0) {

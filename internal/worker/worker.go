@@ -7,8 +7,9 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// Run processes the items in a queue, which are stacks or identify work for stacks, with a number of concurrent
-// workers, until ctx ends. It calls the function `notify` for each item for which the function `handle` returns true.
+// Run processes the items in a queue with the given number of concurrent workers, until ctx ends. Each item is a stack
+// or identifies work for a stack. It calls the function `notify` for each item for which the function `handle` returns
+// true.
 func Run[T comparable](
 	ctx context.Context, queue workqueue.TypedInterface[T], workers int,
 	handle func(context.Context, T) (news bool), notify func(context.Context, T),

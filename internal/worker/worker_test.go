@@ -13,8 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/worker"
 )
 
-// TestRun checks the number of concurrent workers, that the function `notify` is called for stacks with changes, and
-// that no stack is processed after ctx ends.
+// TestRun checks how many workers run concurrently, and that Run calls the function `notify` for stacks with changes.
+// It also checks that Run does not process a stack after ctx ends.
 func TestRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		queue := workqueue.NewTyped[types.NamespacedName]()

@@ -32,8 +32,9 @@ const (
 	patience = 5 * time.Minute
 )
 
-// TestAirGap tests all steps of an installation without internet access. It creates a bundle on the machine, which can
-// pull images. During all other steps, the node of the cluster has no route to the internet.
+// TestAirGap tests all steps of an installation without internet access. It creates a bundle on the machine that runs
+// the test, because this machine can pull images. During all other steps, the node of the cluster has no route to the
+// internet.
 func TestAirGap(t *testing.T) {
 	j := newJourney(t)
 	host, _, err := net.SplitHostPort(os.Getenv("CLUSTER_REGISTRY"))
@@ -220,7 +221,7 @@ func (j *journey) install(values string, private *privateRegistry) {
 		"helm", "install", "llama-stack-k8s-operator", filepath.Join(j.folder, "chart/llama-stack-k8s-operator"),
 		"--namespace", names.OperatorNamespace, "--values", values,
 		"--set", "imagePullSecrets[0].name=mirror", "--set", "caBundle.configMap=registry-ca",
-		// No proxy listens at this address, so the operator cannot reach an address that is not in NO_PROXY. The chart adds
+		// No proxy listens on this address, so the operator cannot reach an address that is not in NO_PROXY. The chart adds
 		// the API server to NO_PROXY.
 		"--set", "proxy.https=http://proxy.corp.invalid:3128", "--set", "proxy.noProxy=" + host,
 	}
@@ -338,8 +339,8 @@ spec:
     overrides: {imagePullSecrets: [{name: mirror}]}
 `
 
-// mirrorOfTheNode checks that the operator can read, and the node can pull, an image by its name on Docker Hub. The
-// operator uses registries.rewrite, and the node uses its own settings.
+// mirrorOfTheNode checks that the operator can read an image by its name on Docker Hub, and that the node can pull the
+// image by this name. The operator uses registries.rewrite, and the node uses its own settings.
 func (j *journey) mirrorOfTheNode(private *privateRegistry) {
 	j.t.Helper()
 	j.say("Use an image of Docker Hub by its public name, with a rewrite rule in the operator and a mirror on the node")

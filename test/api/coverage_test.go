@@ -15,8 +15,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// TestCases compares the responses in the table with the responses of a real API server. Therefore, these tests only
-// check that the table contains a response for each rule.
+// TestCases compares the responses in the table with the responses of a real API server. Therefore, the tests in this
+// file check only that the table contains a response for each rule.
 
 var (
 	index   = regexp.MustCompile(`\[[0-9]+\]`)

@@ -26,7 +26,7 @@ func TestDependencies(t *testing.T) {
 }
 
 // list runs `go list` over the whole module. With the option -e, `go list` does not fail for packages that do not
-// build, because other tests report them.
+// build. Other tests report these packages.
 func list(t *testing.T) []Package {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-e", "-json=ImportPath,Imports", module+"/...")

@@ -52,8 +52,8 @@ func overlong(files []File) map[string]string {
 	return found
 }
 
-// The linter does not require a comment on methods that implement common interfaces and on constants. This test
-// requires it.
+// The linter does not require comments on constants, or on methods that implement common interfaces. This test requires
+// these comments.
 func TestExportedNamesHaveComments(t *testing.T) {
 	files := product(t)
 	for i := range files {

@@ -140,7 +140,8 @@ func write(t *testing.T, folder string, files map[string]string) {
 	}
 }
 
-// With the values of every case, `helm lint` reports no warnings and no errors. A missing icon is neither.
+// With the values of every case, `helm lint` reports no warnings and no errors. It reports a missing icon only as
+// information.
 func TestLint(t *testing.T) {
 	for _, path := range cases(t) {
 		values := readValues(t, readFile(t, filepath.Join(path, "values.yaml")))

@@ -168,7 +168,7 @@ func proxy(t *testing.T, stands http.Handler) (at, authority string) {
 	return "http://" + listener.Addr().String(), write(t, "ca.crt", string(certificate))
 }
 
-// listen listens at an address of this machine that is not a special-purpose address, because the operator does not
+// listen listens on an address of this machine that is not a special-purpose address, because the operator does not
 // connect to special-purpose addresses.
 func listen(t *testing.T) net.Listener {
 	t.Helper()

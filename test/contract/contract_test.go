@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The table lists every difference from the objects of the previous operator, and no other differences.
+// The table lists every difference from the objects of the previous operator, and contains no other entries.
 func TestStacksOfTodayStayWhatTheyAre(t *testing.T) {
 	table := readTable(t)
 	var undeclared []string

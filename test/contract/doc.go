@@ -1,5 +1,6 @@
 // Package contract compares the objects that the previous operator creates for v1alpha1 stacks with the objects that
-// this operator creates. They may differ only as testdata/differences.yaml describes, and each difference has a reason.
+// this operator creates. The objects must not differ except as testdata/differences.yaml describes, and each difference
+// must have a reason.
 //
 // testdata/cases contains manifests, each for one part of the API. testdata/today contains the objects that the
 // previous operator creates for these manifests. The objects were read from a real API server, so they contain the

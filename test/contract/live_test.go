@@ -110,8 +110,8 @@ func (c live) admits(t *testing.T, one *trial) bool {
 	return refused == nil
 }
 
-// own changes only the manifest from the dashboard. It sets the manifest's stack as the owner of the manifest's
-// ConfigMaps, as the dashboard does.
+// own sets the manifest's stack as the owner of the manifest's ConfigMaps, as the dashboard does. It does this only for
+// the manifest from the dashboard.
 func (c live) own(t *testing.T, one *trial, stack *unstructured.Unstructured) {
 	t.Helper()
 	if one.name != "real/06-odh-dashboard-playground" {

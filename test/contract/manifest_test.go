@@ -57,7 +57,7 @@ func quoted(t *testing.T, value any) []byte {
 
 const ownConfig = "version: 2\nproviders: {}\n"
 
-// Pods keep the environment variables for Services, because a configuration may read them. The exception in this test
+// Pods keep the environment variables for Services, because a configuration can read them. The exception in this test
 // is the pod with a generated configuration, which does not have these variables.
 func TestServiceLinks(t *testing.T) {
 	for server, want := range map[string]bool{

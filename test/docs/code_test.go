@@ -84,8 +84,8 @@ func TestConditionsOfV1Alpha1(t *testing.T) {
 	}
 }
 
-// The controller tests or the webhook tests contain the name of every condition, reason and event that the code writes,
-// except the reasons in neverShown.
+// The name of every condition, reason and event that the code writes occurs in the controller tests or in the webhook
+// tests, except the reasons in neverShown.
 func TestConditionsHaveATest(t *testing.T) {
 	tested := map[string]bool{}
 	for _, pattern := range []string{

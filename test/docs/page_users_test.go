@@ -94,7 +94,8 @@ func withoutBlocks(text string) string {
 
 var htmlComment = regexp.MustCompile(`(?s)<!--.*?-->`)
 
-// The comments for the tests are correct, and pages for users contain only blocks in known languages.
+// Every page whose commands the tests run is a valid script, including the HTML comments with settings for the tests.
+// Pages for users contain only blocks in known languages.
 func TestPagesAreScripts(t *testing.T) {
 	for _, p := range scripts(t) {
 		for _, problem := range script.Parse(p.text).Problems {

@@ -27,7 +27,8 @@ const (
 	version = "faults"
 )
 
-// cluster is an API server with the controllers that act on the objects of a stack. Its pods become ready.
+// cluster is an API server with the controllers that act on the objects of a stack. runKubelet makes the pods in the
+// cluster ready.
 type cluster struct {
 	*testutil.Cluster
 

@@ -87,8 +87,8 @@ type fault struct {
 
 type strike func(t *testing.T, th *theatre, s *stage) (end func())
 
-// strike runs a fault on a stack. During the fault, no pod may change, unless new pods are the expected result. After
-// the end of the fault, the stack must reach the intended state within the time limit.
+// strike runs a fault on a stack. During the fault, the pods must not change, unless new pods are the expected result.
+// After the end of the fault, the stack must reach the intended state within the time limit.
 func (th *theatre) strike(t *testing.T, order int, fault *fault) {
 	t.Helper()
 	s := th.newStage(t)

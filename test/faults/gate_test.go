@@ -57,7 +57,7 @@ type verdict struct {
 	// The fields delay and hold delay the call before the other fields apply.
 	delay time.Duration
 	hold  <-chan struct{}
-	// status is returned in place of the API server's response.
+	// If status is not zero, the gate does not forward the call, and returns an error response with this status code.
 	status int
 	// lost means that the gate does not forward the call. unanswered means that the gate forwards the call. In both cases,
 	// the operator does not receive a response.

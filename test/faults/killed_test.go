@@ -15,7 +15,7 @@ type cut struct {
 	// arrives means that the n-th write reaches the API server.
 	arrives bool
 	// slow means that the interruption is tested only with the flag -all, because a lost write has the same effect as a
-	// write that was not yet made.
+	// write that the operator has not yet made.
 	slow bool
 	// kills means that the operator is killed. Otherwise, its calls fail for a short time.
 	kills bool

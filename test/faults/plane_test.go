@@ -48,7 +48,8 @@ func (g *gate) wrote(n int) error {
 	return nil
 }
 
-// slowEtcd delays each response from etcd until the operator has made several writes for a change.
+// slowEtcd delays the data between the API server and etcd in both directions. The delay ends when the operator has
+// made several writes for a change.
 func slowEtcd(t *testing.T, th *theatre, _ *stage) func() {
 	t.Helper()
 	th.etcd.delay.Store(int64(time.Second / 2)) // half a second in each direction

@@ -26,8 +26,8 @@ var references = []fault{
 // a slow machine.
 const certificateLasts = 30 * time.Second
 
-// certificateEnds waits until the certificate of a running stack expires. The pods must not change, even if an operator
-// starts later. At the end, the stack receives a new certificate.
+// certificateEnds waits until the certificate of a running stack expires. The pods must not change, even if the
+// operator restarts after the certificate has expired. At the end, the stack receives a new certificate.
 func certificateEnds(t *testing.T, th *theatre, s *stage) func() {
 	t.Helper()
 	certificate, key := testutil.NewCertificate(t, time.Now().Add(certificateLasts))

@@ -138,7 +138,7 @@ func (s *stage) base() *corev1.ConfigMap {
 func (s *stage) apply(t *testing.T, spec string) {
 	t.Helper()
 	stack := &v1alpha2.LlamaStackDistribution{ObjectMeta: s.named(stackName)}
-	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error { // the operator may write the status at the same time
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error { // the operator can write the status at the same time
 		err := s.Get(t.Context(), client.ObjectKeyFromObject(stack), stack)
 		if client.IgnoreNotFound(err) != nil {
 			return err

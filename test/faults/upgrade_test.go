@@ -30,7 +30,7 @@ import (
 
 // before is the path of an older operator's binary. If it is set, the upgrade begins with the objects that the older
 // operator creates, and the test writes these objects to the cases. The cases in the repository contain the objects of
-// commit 2eb38a2, the last commit before preflights.
+// commit 2eb38a2. In this commit, the operator does not yet create preflight pods.
 var before = flag.String("before", "", "program of the operator to upgrade from; if set, the test rewrites testdata/upgrade")
 
 const (
@@ -151,7 +151,7 @@ func (s *stage) restore(t *testing.T, folder string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// This removes the fields that no version contains any longer, as an API server does.
+	// Decoding into the Go type removes the fields that no version contains any longer, as an API server does.
 	if err := yaml.Unmarshal(content, &stack.Status); err != nil {
 		t.Fatal(err)
 	}
@@ -247,9 +247,9 @@ type running struct {
 	Children map[string]types.UID
 }
 
-// untouched compares the state of a stack before and after the upgrade. Two changes are allowed: The newer operator may
+// untouched compares the state of a stack before and after the upgrade. Two changes are allowed: The newer operator can
 // record once, in an annotation on the Deployment, that it keeps a pod template although it would render a different
-// one. It may also create objects that the older operator did not create.
+// one. It can also create objects that the older operator did not create.
 func (was running) untouched(is running) string {
 	if is.Generation == was.Generation+1 {
 		is.Generation = was.Generation

@@ -37,9 +37,9 @@ const (
 	webhookSays     = "no changes before the holidays"
 )
 
-// webhook registers a webhook that checks Deployments and responds with this code, and waits until the API server
-// rejects changes to the Deployment. The returned function waits until the stack reports the webhook, and then ends the
-// fault.
+// webhook returns a strike that registers a webhook for Deployments, and waits until the API server rejects changes to
+// the Deployment. The webhook responds with the code in the parameter answer. The function that the strike returns
+// waits until the stack reports the webhook, and then ends the fault.
 func webhook(answer int32) strike {
 	return func(t *testing.T, _ *theatre, s *stage) func() {
 		t.Helper()

@@ -59,7 +59,7 @@ func byName(objects manifest) map[string]map[string]any {
 
 // A release with the chart's own name has the same objects as the manifest, with the same names, rules and arguments.
 // The comparison omits the values that Helm sets differently, the namespace, the objects that test/chart compares, and
-// the ConfigMap, which the operator would create.
+// the ConfigMap, which only the chart contains. Without the chart, the operator creates the ConfigMap.
 func TestTheChartInstallsTheSame(t *testing.T) {
 	chart, file := rendered(t, "default"), read(t, plain)
 	for _, kind := range []string{

@@ -13,8 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// The operator for some namespaces has a Role in each of these namespaces, with the rules of the ClusterRole, and an
-// additional Role in its own namespace. It has no permissions in other namespaces.
+// The operator that is limited to some namespaces has a Role in each of these namespaces, with the rules of the
+// ClusterRole, and an additional Role in its own namespace. It has no permissions in other namespaces.
 func TestNamespacedHasRolesOnly(t *testing.T) {
 	objects := read(t, namespaced)
 	if n := len(objects["ClusterRoleBinding"]); n != 0 {
@@ -73,8 +73,8 @@ func inNamespace(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	return kept
 }
 
-// The manifest for OpenShift differs only in the certificates that the cluster issues for metrics and webhooks, and in
-// the security context constraint of the pod.
+// The manifest for OpenShift differs from the plain manifest only in the certificates that the cluster issues for
+// metrics and webhooks, and in the security context constraint of the pod.
 func TestOpenShift(t *testing.T) {
 	const servingCert, injected = "service.beta.openshift.io/serving-cert-secret-name", "service.beta.openshift.io/inject-cabundle"
 	objects, elsewhere := read(t, openShift), read(t, plain)
@@ -99,7 +99,7 @@ func TestOpenShift(t *testing.T) {
 	compareRest(t, objects, elsewhere, deployment, 2)
 }
 
-// The manifest for cert-manager differs only in the certificate for the webhooks.
+// The manifest for cert-manager differs from the plain manifest only in the certificate for the webhooks.
 func TestCertManager(t *testing.T) {
 	objects, elsewhere := read(t, certManager), read(t, plain)
 	deployment := one[appsv1.Deployment](t, objects, "Deployment")

@@ -17,7 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// elsewhere is a namespace that an operator for some namespaces does not watch.
+// elsewhere is a namespace that an operator does not watch if it is limited to other namespaces.
 const elsewhere = "elsewhere"
 
 // form describes a way to install the operator.

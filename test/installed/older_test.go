@@ -40,7 +40,8 @@ func TestOverOlderInstallation(t *testing.T) {
 			}
 			c.expectOurDeployment(t)
 			c.expectOneBudget(t)
-			// The manifest begins with the namespace, so the API server deletes the other objects at the same time.
+			// The manifest begins with the namespace, so the API server deletes the objects in the namespace while kubectl
+			// deletes the objects of the manifest.
 			c.kubectl(t, "delete", "--ignore-not-found", "--timeout=60s", "--filename="+ours)
 			c.expectGone(t, ours)
 		})

@@ -67,7 +67,7 @@ func (s *scenario) user() *user {
 	return u
 }
 
-// write writes a file that only the user may read.
+// write writes a file that only the user can read.
 func (u *user) write(name, content string) {
 	u.t.Helper()
 	if err := os.WriteFile(filepath.Join(u.folder, name), []byte(content), 0o600); err != nil {
@@ -84,7 +84,8 @@ func (u *user) read(name string) string {
 	return string(content)
 }
 
-// edited replaces a string in one file (from), and writes the result to another file (to).
+// edited reads the file `from`, replaces a string in its content, and writes the result to the file `to`. The two files
+// can be the same file.
 func (u *user) edited(from, to, old, replacement string) {
 	u.t.Helper()
 	content := u.read(from)

@@ -117,7 +117,7 @@ func TestExternalProvidersThatFail(t *testing.T) {
 }
 
 // BenchmarkExternalProviders measures the time from the creation of a stack until its server answers, for different
-// numbers of external providers. The end of this time is read from the server log, because the interval of the
+// numbers of external providers. The benchmark reads the end time from the server log, because the interval of the
 // readiness probes is ten seconds.
 func BenchmarkExternalProviders(b *testing.B) {
 	s := newRealScenario(b, "server@"+realRelease)

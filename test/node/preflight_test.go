@@ -38,7 +38,8 @@ workload: {resources: ` + small + `, storage: {size: 1Gi}, overrides: {env: [%[2
 
 // If only one node at a time can mount the volume, the old pod stops before the new pod starts. The operator first
 // tests a change in a separate pod, with an empty volume in place of the PersistentVolumeClaim. If this pod crashes,
-// the old pod continues to run with its volume. If it starts, a new pod replaces the old pod and uses its volume.
+// the old pod continues to run with its volume. If the separate pod starts, a new pod replaces the old pod and uses the
+// old pod's volume.
 func TestPreflightBesideVolume(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -78,8 +79,8 @@ func TestPreflightBesideVolume(t *testing.T) {
 }
 
 // A change is first tested in a preflight pod that receives no requests. If this pod crashes, no other pod is stopped,
-// and the status contains the command that prints its log. If it starts, a new pod replaces the old pod, and the
-// preflight pod is deleted.
+// and the status contains the command that prints the log of the preflight pod. If the preflight pod starts, a new pod
+// replaces the old pod, and the preflight pod is deleted.
 func TestPreflight(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)

@@ -26,7 +26,7 @@ const (
 )
 
 // realRequests are the resource requests of a real server. They are lower than the operator's default requests of one
-// core and one GiB, because a small node runs an old pod and a new pod.
+// core and one GiB, because a small node must be able to run an old pod and a new pod at the same time.
 const realRequests = `{requests: {cpu: 100m, memory: 256Mi}}`
 
 // published contains the images that scenarios with the real server have pushed.

@@ -32,7 +32,8 @@ import (
 // cluster reads the registry settings for each pull.
 const dirVariable = "CLUSTER_DIR"
 
-// fault writes a response in place of the registry's response. If it returns false, the registry writes the response.
+// fault writes a response in place of the registry's response, and returns true. If fault returns false, it writes
+// nothing, and the registry writes the response.
 type fault func(http.ResponseWriter, *http.Request) bool
 
 // faultyRegistry is a registry that requires a password. A test can inject a fault.
@@ -43,7 +44,7 @@ type faultyRegistry struct {
 }
 
 // serveRegistry starts the registry at an address of this machine that the node can reach, and allows the node and the
-// operator to use plain HTTP. The operator then compares tags once a minute.
+// operator to use plain HTTP. The operator then checks once a minute whether a tag has moved.
 func (s *scenario) serveRegistry() *faultyRegistry {
 	s.t.Helper()
 	machine, err := netip.ParseAddrPort(registry)
@@ -271,8 +272,8 @@ func (s *scenario) runsDigest(digest string) {
 	})
 }
 
-// TestWrongContentOfRegistry checks that content never runs if it does not match its digest. An event reports a moved
-// tag with both digests, and the new image is rolled out only to a stack that follows the tag.
+// TestWrongContentOfRegistry checks that content never runs if it does not match its digest. If a tag moves, an event
+// reports both digests, and the new image is rolled out only to a stack that follows the tag.
 func TestWrongContentOfRegistry(t *testing.T) {
 	s := newScenario(t)
 	r := s.serveRegistry()
@@ -342,7 +343,7 @@ func TestWrongContentOfRegistry(t *testing.T) {
 	t.Logf("kubectl get events:\n%s", s.kubectl("get", "events", "--field-selector=reason=ImageTagMoved"))
 }
 
-// movedTo waits for the event with both digests.
+// movedTo waits for the event that reports that the tag moved from one digest to the other.
 func (s *scenario) movedTo(from, to string) {
 	s.t.Helper()
 	s.eventually(func() error {

@@ -161,8 +161,8 @@ func TestScaling(t *testing.T) {
 	}
 }
 
-// A killed pod is replaced. The status reports that the pod is missing and then that it is available again. The new pod
-// starts slowly, so that the test can observe the first state.
+// A killed pod is replaced. The status reports first that a pod is missing, and then that the new pod is available. The
+// new pod starts slowly, so that the test can observe the first state.
 func TestPodIsKilled(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)

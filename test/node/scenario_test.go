@@ -59,7 +59,7 @@ func newScenario(t testing.TB) *scenario {
 	return s
 }
 
-// explain logs the state of the cluster, which helps to find the cause of a failure.
+// explain logs the state of the cluster to help you find the cause of a failure.
 func (s *scenario) explain() {
 	for _, arguments := range [][]string{
 		{"get", "llsd,deployments,replicasets,pods,persistentvolumeclaims", "--output=wide"},

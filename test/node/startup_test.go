@@ -16,7 +16,7 @@ import (
 
 // The commands that run before the server starts are in a ConfigMap. If a user deletes the ConfigMap, the operator
 // creates it again. If a user edits it, the operator reverts the edit. Pods do not restart, and the next pod can mount
-// it.
+// the ConfigMap.
 func TestStartupConfigMap(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)

@@ -60,7 +60,8 @@ func (recordedOperator) install(t testing.TB) error {
 
 func (recordedOperator) act(s *scenario) { s.recorded(olderStacks(s.t)) }
 
-// The older operator applies each stack again. Its rendering of the edited stacks was not recorded.
+// The older operator applies the objects of each stack again. The test omits the edited stacks, because the objects
+// that the older operator renders for them were not recorded.
 func (recordedOperator) back(run *takeOver) {
 	stacks := slices.DeleteFunc(olderStacks(run.t),
 		func(object *unstructured.Unstructured) bool { return slices.Contains(edited, object.GetName()) })

@@ -191,8 +191,8 @@ func writeOlderStatus(s *scenario, stack *unstructured.Unstructured) error {
 	return cluster.Status().Update(s.t.Context(), stack, client.FieldOwner(olderManager))
 }
 
-// allReady waits until a stack has this number of pods, all of them are ready, and the parameter before contains none
-// of them.
+// allReady waits until a stack has this number of pods, all of them are ready, and none of them is in the parameter
+// `before`.
 func (s *scenario) allReady(stack string, want int, before []string) {
 	s.t.Helper()
 	s.eventually(func() error {

@@ -22,8 +22,8 @@ type broken struct {
 	// stack.
 	spec, before string
 	reason       string
-	// message is a regular expression for the complete message of the condition Available. The texts of its groups are
-	// passed to evidence.
+	// message is a regular expression for the complete message of the condition Available. The test passes the text of
+	// each group to the function evidence.
 	message string
 	// evidence checks the objects that `kubectl get pods,events` shows.
 	evidence func(s *scenario, seen cluttered, said []string) error

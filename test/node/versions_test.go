@@ -64,7 +64,7 @@ func TestStory7BothVersions(t *testing.T) {
 }
 
 // refusedByWebhook applies a manifest as a dry run until the validating webhook rejects it with this message. The API
-// server accepts a request if the webhook does not respond within 2 s, which can happen on a busy node.
+// server accepts a request if the webhook does not respond within 2 s. On a busy node, the webhook can be that slow.
 func (s *scenario) refusedByWebhook(manifest, want string) {
 	s.t.Helper()
 	s.eventually(func() error {

@@ -131,7 +131,7 @@ func (c *cluster) build(t *testing.T, stack *v1alpha2.LlamaStackDistribution) *p
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The owner does not exist, but no garbage collector runs in this cluster.
+	// The owner does not exist. No garbage collector runs in this cluster, so the objects are not deleted.
 	in, _ := intent.FromObject(stack)
 	built, err := plan.Build(plan.Input{Object: stack, Intent: in, Distribution: resolved, OperatorVersion: "v1"})
 	if err != nil {

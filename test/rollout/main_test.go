@@ -156,7 +156,7 @@ func (c *cluster) newBench(t *testing.T) *bench {
 func (b *bench) apply(t *testing.T, name, spec string) {
 	t.Helper()
 	stack := &v1alpha2.LlamaStackDistribution{}
-	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error { // the operator may write the status at the same time
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error { // the operator can write the status at the same time
 		stack.Namespace, stack.Name = b.namespace, name
 		err := b.Get(t.Context(), client.ObjectKeyFromObject(stack), stack)
 		if client.IgnoreNotFound(err) != nil {
@@ -190,7 +190,7 @@ func eventually(t *testing.T, check func() error) {
 	testutil.Within(t, patience, check)
 }
 
-// condition waits until the stack has a condition with this reason and returns it.
+// condition waits until the stack has a condition with this reason, and returns the condition.
 func (b *bench) condition(t *testing.T, stack, name, reason string) metav1.Condition {
 	t.Helper()
 	var found metav1.Condition

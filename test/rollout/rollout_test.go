@@ -118,8 +118,8 @@ func testFailingChange(t *testing.T, b *bench) {
 }
 
 // If the old pod must stop before the new pod starts, the operator first tests a change in a preflight pod. If that pod
-// does not start, the old pod is not stopped. If it starts, the change is rolled out. When the stack is deleted, no
-// preflight pod remains.
+// does not start, the old pod is not stopped. If the preflight pod starts, the change is rolled out. When the stack is
+// deleted, no preflight pod remains.
 func testTriedChange(t *testing.T, b *bench) {
 	filed := func(model, health string) string {
 		return strings.Replace(configured(model, health), "workload: {", "workload: {storage: {size: 1Gi}, ", 1)
@@ -212,8 +212,8 @@ func testScaling(t *testing.T, b *bench) {
 	b.kubectl(t, "wait", "--for=condition=Available", "llsd/my", "--timeout=20s")
 }
 
-// A change to another field does not modify the number of replicas that the autoscaler has set. If the cluster has no
-// metrics, the status contains the HorizontalPodAutoscaler's message.
+// A change to a field other than workload.autoscaling does not modify the number of replicas that the autoscaler has
+// set. If the cluster has no metrics, the status contains the HorizontalPodAutoscaler's message.
 func testAutoscaler(t *testing.T, b *bench) {
 	const autoscaled = `{distribution: {name: starter}, resources: {models: [%s]}, workload: {autoscaling: {minReplicas: 3, maxReplicas: 5}}}`
 	b.apply(t, "my", fmt.Sprintf(autoscaled, "one"))
@@ -335,8 +335,8 @@ func testOrphans(t *testing.T, b *bench) {
 }
 
 // A namespace is deleted with its stacks, even though the operator recreates every object that is deleted before its
-// stack. The operator does not report a failure. It cannot record events in such a namespace, and it does not have
-// permission to read namespaces.
+// stack. The operator does not report a failure. The operator cannot record events in a namespace that is being
+// deleted, and it does not have permission to read namespaces.
 func testNamespaceDeletion(t *testing.T, b *bench) {
 	b.credentials(t)
 	for _, name := range []string{"one", "two"} {

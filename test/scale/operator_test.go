@@ -76,7 +76,7 @@ func (o *operator) stop(b *testing.B) {
 	_ = o.process.Wait() // the error only reports that the process was killed
 }
 
-// signal sends a signal that stops the operator or lets it continue.
+// signal sends a signal that pauses the operator or lets it continue.
 func (o *operator) signal(b *testing.B, signal syscall.Signal) {
 	b.Helper()
 	if err := o.process.Process.Signal(signal); err != nil {

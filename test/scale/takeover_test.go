@@ -227,9 +227,9 @@ func itemsOf(body []byte) (items int, next string, err error) {
 
 // needed returns the writes that the change of ownership requires. For each child, there is one write of the managed
 // fields and one apply. Each stack is written once in its new version and once with its status, and one event reports
-// the changes that its next rollout will contain. For a stack with an autoscaler, one more write transfers the replicas
-// of the Deployment to the autoscaler, the operator creates a budget, and a second event reports data that the replicas
-// do not share.
+// the changes that the next rollout of the stack contains. For a stack with an autoscaler, one more write transfers the
+// replicas of the Deployment to the autoscaler, the operator creates a budget, and a second event reports data that the
+// replicas do not share.
 func (c *older) needed() map[string]int {
 	autoscaled := c.children["HorizontalPodAutoscaler"]
 	return map[string]int{

@@ -94,9 +94,9 @@ var replacements = []any{
 	map[string]any{"name": int64(1)},
 }
 
-// TestMutations replaces values in the accepted cases. It replaces the value at each path once per topic. The schema
-// must reject every object that the structure of the definition rejects. It must accept every object that the
-// definition and the pipeline accept.
+// TestMutations replaces values in the accepted cases. If several cases of a topic contain the same path, it replaces
+// the value only in the first of these cases. The schema must reject every object that the structure of the definition
+// rejects. It must accept every object that the definition and the pipeline accept.
 func TestMutations(t *testing.T) {
 	schema, crd := compile(t, "v1alpha2"), definitionOf(t, "v1alpha2")
 	table, err := casetable.Load(filepath.Join(testutil.Root(), casetable.Folder))

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// The API server accepts pods that install external providers in a strict namespace, and these pods have the same
+// In a strict namespace, the API server accepts pods that install external providers, and these pods have the same
 // quality of service as pods without external providers. The namespace enforces the restricted Pod Security Standard.
 // It has a quota that requires limits, and a LimitRange whose bounds are the resources of the server.
 func TestExternalProvidersAreAccepted(t *testing.T) {

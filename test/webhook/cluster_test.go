@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/process"
 )
 
-// patience is the time limit for an expected state.
+// patience is the time limit for the cluster to reach an expected state.
 const patience = process.Patience
 
 // cluster is a cluster whose API server can call the webhooks of the replicas.

@@ -98,7 +98,8 @@ func (c *cluster) listLarge(b *testing.B, o *operator) {
 	}
 }
 
-// reviewLarge sends two reviews of 300 MiB at the same time. This is the maximum number of concurrent large reviews.
+// reviewLarge sends two reviews of 300 MiB at the same time. The operator processes at most two large reviews
+// concurrently.
 func (c *cluster) reviewLarge(b *testing.B, o *operator) {
 	b.Helper()
 	object, err := json.Marshal(largeStack(0))
@@ -141,7 +142,7 @@ func (c *cluster) reviewLarge(b *testing.B, o *operator) {
 	}
 }
 
-// review streams a ConversionReview that contains one object many times, and returns its size.
+// review returns a reader for a ConversionReview that contains one object many times, and the size of the review.
 func review(object []byte, times int) (io.Reader, int64) {
 	head := fmt.Sprintf(`{"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1","request":{"uid":"u","desiredAPIVersion":%q,"objects":[`,
 		v1alpha2.GroupVersion.String())

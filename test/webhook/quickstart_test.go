@@ -187,7 +187,8 @@ func (c *cluster) generated(t *testing.T, name string) {
 	if err := yaml.Unmarshal([]byte(text), &configuration); err != nil {
 		t.Fatal(err)
 	}
-	// This provider replaces the distribution's provider with the same id. The other providers of the API are not removed.
+	// This provider replaces the provider of the distribution that has the same id. The other providers of the API are not
+	// removed.
 	if !slices.Contains(configuration.Providers["inference"], provider{ID: "vllm", Type: "remote::vllm"}) {
 		t.Errorf("the inference providers are %+v", configuration.Providers["inference"])
 	}

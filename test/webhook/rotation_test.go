@@ -28,7 +28,7 @@ import (
 const serverName = names.WebhookService + "." + names.OperatorNamespace + ".svc"
 
 // rotate makes the operator renew the serving certificate, then the authority, and then the certificate with the new
-// authority. Clients send requests during this time, and no request may fail.
+// authority. Clients send requests during this time, and every request must succeed.
 func (c *cluster) rotate(t *testing.T, first authority, replicas []*operator) {
 	t.Helper()
 	c.strict(t)

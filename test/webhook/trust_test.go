@@ -160,8 +160,8 @@ func (c *cluster) editedConfiguration(t *testing.T) {
 	testutil.Within(t, patience, checked)
 }
 
-// isChecked returns an error unless the API server rejects a stack with an unknown distribution. If want is false, it
-// returns an error unless the API server accepts the stack.
+// isChecked tries a stack with an unknown distribution. If `want` is true, it returns an error unless the API server
+// rejects the stack. If `want` is false, it returns an error unless the API server accepts the stack.
 func (c *cluster) isChecked(t *testing.T, want bool) error {
 	t.Helper()
 	err := c.edit(t, v1alpha1.GroupVersion.Version, running, `{"spec":{"server":{"distribution":{"name":"startr"}}}}`, client.DryRunAll)

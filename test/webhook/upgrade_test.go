@@ -21,8 +21,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/process"
 )
 
-// afterLoss is the maximum time for which clients may be unable to read one of the versions when new replicas start
-// after all replicas were killed.
+// afterLoss is the time limit within which clients must be able to read both versions again. The time begins when new
+// replicas start after all replicas were killed.
 const afterLoss = 30 * time.Second
 
 // The test begins with a cluster that contains the definition and the stacks of the previous operator. It installs this

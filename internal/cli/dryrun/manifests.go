@@ -24,12 +24,12 @@ import (
 const DefaultNamespace = "default"
 
 // Manifests contains the objects from files, if the pipeline uses their kind. Add skips objects of other kinds, so a
-// folder may contain them.
+// folder can contain such objects.
 type Manifests struct {
 	Stacks     []Stack
 	ConfigMaps map[Key]*corev1.ConfigMap
 	Secrets    map[Key]*corev1.Secret
-	// SecretsTwice contains the Secrets that occur several times. Their values are not known.
+	// SecretsTwice contains the Secrets that occur more than once in the files. Their values are not known.
 	SecretsTwice map[Key]bool
 	// Others lists the skipped kinds. Notes lists messages about files that cannot be read.
 	Others, Notes []string
@@ -37,7 +37,8 @@ type Manifests struct {
 	Config operatorconfig.Config
 	// Live reports whether the objects come from a cluster and not from files.
 	Live bool
-	// Pasted reports whether the objects come from text that is not in a file. Remedies then do not name flags.
+	// Pasted reports whether the objects come from text that is not in a file. If Pasted is true, remedies do not name
+	// flags.
 	Pasted bool
 	// Denied contains the ConfigMaps in the cluster that the caller cannot read.
 	Denied map[Key]bool
@@ -53,10 +54,10 @@ type Stack struct {
 	doc *document.Document
 	// Object contains the values of the document that fit their fields.
 	Object *v1alpha2.LlamaStackDistribution
-	// Decoded reports whether the document could be decoded. In v1alpha2, this includes documents with an incorrect group,
-	// a misspelled field or a value of the wrong type, so that one run reports all mistakes.
+	// Decoded reports whether the document could be decoded. It is also true for a v1alpha2 document with an incorrect
+	// group, a misspelled field or a value of the wrong type, so that one run reports all mistakes.
 	Decoded bool
-	// Older reports whether the document has the version v1alpha1. Object has the version v1alpha2 in any case.
+	// Older reports whether the document has the version v1alpha1. Object always has the version v1alpha2.
 	Older bool
 	// unfit lists the paths of values that do not fit their fields. Object does not contain these values.
 	unfit []string
@@ -129,8 +130,8 @@ func (m *Manifests) refuse(doc document.Document, problem string) {
 	})
 }
 
-// WrongKind returns the problem with a misspelled kind LlamaStackDistribution, or with a missing or different kind in
-// its API group. It returns "" if there is no problem.
+// WrongKind returns the problem with a kind that is a misspelling of LlamaStackDistribution, or with a missing or
+// different kind in the API group of LlamaStackDistribution. It returns "" if there is no problem.
 func WrongKind(meta metav1.TypeMeta) string {
 	group, _, _ := strings.Cut(meta.APIVersion, "/")
 	near := suggest.Nearest(meta.Kind, []string{v1alpha2.Kind}) != "" || strings.EqualFold(meta.Kind, v1alpha2.Kind)

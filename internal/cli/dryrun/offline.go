@@ -40,7 +40,7 @@ type Outcome struct {
 // because these checks require a cluster.
 func (m *Manifests) Plan(s Stack) Outcome { return m.PlanSince(s, nil) }
 
-// PlanSince is like Plan, but plans a change to a running stack. before contains the places where the running pods
+// PlanSince is like Plan, but plans a change to a running stack. `before` contains the places where the running pods
 // store data. Nil means that there is no running stack.
 func (m *Manifests) PlanSince(s Stack, before *retention.Places) Outcome {
 	var found Outcome

@@ -18,7 +18,7 @@ import (
 const DroppedField = "; the API server drops the unknown field"
 
 // decodeOlder decodes a v1alpha1 document, and converts it to v1alpha2 as the API server does. An unknown field is only
-// a warning, because users have always applied such manifests without an error.
+// a warning, because users have always been able to apply such manifests without an error.
 func decodeOlder(data []byte, found *Stack) {
 	found.Older = true
 	older := &v1alpha1.LlamaStackDistribution{}
@@ -71,7 +71,7 @@ func missingOlder(data []byte) []string {
 	var missing []string
 	for _, path := range typecheck.Missing(object["spec"], reflect.TypeFor[v1alpha1.LlamaStackDistributionSpec](), "spec") {
 		told := slices.ContainsFunc(toldByIntent, func(told string) bool { return strings.HasPrefix(path, told) })
-		// The field "sources" is optional, although its Go type does not mark it as optional.
+		// The field "sources" is optional, although its JSON tag has no omitempty option.
 		if !told && !strings.HasSuffix(path, ".projected.sources") {
 			missing = append(missing, path+": required")
 		}

@@ -11,8 +11,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
 )
 
-// Read returns the documents in a file, in every manifest (*.yaml, *.yml and *.json) in a folder and its subfolders,
-// or, for "-", on stdin. A text that is not a document is returned with its problem.
+// Read returns the documents in a file or, for "-", on standard input. For a folder, it returns the documents in every
+// manifest (*.yaml, *.yml and *.json) in the folder and its subfolders. It returns text that is not a document with its
+// problem.
 func Read(path string, stdin io.Reader) ([]document.Document, error) {
 	if path == "-" {
 		return readInput(document.StandardInput, stdin, false)
@@ -50,7 +51,7 @@ func readInput(path string, r io.Reader, listed bool) ([]document.Document, erro
 }
 
 // manifestFiles returns the manifests in a folder and its subfolders, sorted by name. For a file, it returns only the
-// path of the file. listed reports whether the path is a folder.
+// path of the file. The result `listed` reports whether the path is a folder.
 func manifestFiles(path string) (files []string, listed bool, err error) {
 	info, err := os.Stat(path)
 	if err != nil {

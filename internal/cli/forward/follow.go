@@ -23,8 +23,8 @@ type Follower struct {
 	Interval time.Duration
 	// Connected receives the pod and the local port. Run calls Connected each time it has forwarded the port.
 	Connected func(pod string, port uint16)
-	// Waiting receives the reason why the port cannot be forwarded again. Run calls it at most once for each lost
-	// connection.
+	// Waiting receives the reason why the first attempt to forward the port again failed. Run calls it at most once for
+	// each lost connection.
 	Waiting func(reason error)
 }
 

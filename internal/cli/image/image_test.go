@@ -97,8 +97,8 @@ func TestLabelKeepsUnknownFields(t *testing.T) {
 	}
 }
 
-// A manifest contains the configuration of the image if the configuration is small, which saves the operator a request.
-// The media types are OCI media types, because a Docker manifest cannot contain the configuration.
+// A manifest contains the configuration of the image if the configuration is small. The operator then needs one request
+// less. The media types are OCI media types, because a Docker manifest cannot contain the configuration.
 func TestLabelEmbedsTheConfiguration(t *testing.T) {
 	const oci, docker = "application/vnd.oci.image.config.v1+json", "application/vnd.docker.container.image.v1+json"
 	few, many := `{"rootfs":{"diff_ids":[]}}`, `{"a":"`+strings.Repeat("a", registry.MaxEmbedded)+`","rootfs":{"diff_ids":[]}}`
@@ -136,8 +136,8 @@ func TestLabelEmbedsTheConfiguration(t *testing.T) {
 	}
 }
 
-// Label removes a layer only if Label created it. That is the case if layerOf returns an equal layer for the
-// configuration.
+// Label removes a layer only if Label created the layer. Label created the layer if layerOf returns an equal layer for
+// the configuration.
 func TestLabelKeepsForeignLayers(t *testing.T) {
 	ours := layerOf(large.Config)
 	foreign := store{}.add("foreign")

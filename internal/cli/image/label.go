@@ -253,7 +253,8 @@ func blobOf(content []byte, mediaType types.MediaType) Blob {
 	return Blob{Digest: digestOf(content), Content: content, MediaType: mediaType}
 }
 
-// manifestOf returns a manifest to write. Without a media type, it is an OCI manifest or an OCI index.
+// manifestOf returns a manifest to write. If the content has no media type, the manifest has the media type of an OCI
+// index or an OCI manifest.
 func manifestOf(content object) Manifest {
 	mediaType := content.text("mediaType")
 	switch {

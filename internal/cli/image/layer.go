@@ -16,8 +16,8 @@ import (
 // layerContent contains the tar archive of a layer, uncompressed and as gzip.
 type layerContent struct{ plain, packed []byte }
 
-// layerOf returns a layer with one file that contains a configuration. The gzip data is not compressed, so that its
-// digest does not depend on the compressor.
+// layerOf returns a layer with one file that contains a configuration. The gzip data contains the archive without
+// compression, so that the digest of the gzip data does not depend on the compressor.
 func layerOf(config []byte) layerContent {
 	var plain, packed bytes.Buffer
 	archive := tar.NewWriter(&plain)

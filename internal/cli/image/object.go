@@ -9,7 +9,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// object is a JSON object. It contains the original encoding of each value. The encoding of the object sorts the keys.
+// object is a JSON object. It contains the original encoding of each value. The method encode sorts the keys.
 type object map[string]json.RawMessage
 
 var errNoObject = errors.New("is not a JSON object; build the image again")

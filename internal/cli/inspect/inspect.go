@@ -40,8 +40,8 @@ type reader struct {
 }
 
 // Read returns the facts about a stack, except the time, which the caller sets. If the caller is not allowed to read an
-// object, the facts name the object. Read ignores all other errors from reading the models. For all other objects, it
-// returns the first error other than a missing permission.
+// object, the facts name the object. If the models cannot be read for any other reason, Read ignores the error. For
+// objects other than the models, Read returns the first error that is not a missing permission.
 func Read(
 	ctx context.Context,
 	cluster *kube.Cluster,

@@ -35,8 +35,8 @@ var Resource = schema.GroupResource{Group: v1alpha2.GroupVersion.Group, Resource
 // errTooMany is the error for a list of more than MaxStacks stacks.
 var errTooMany = fmt.Errorf("there are more than %d stacks; select fewer with --namespace or --selector", MaxStacks)
 
-// Stack returns a stack in the command's namespace. In a cluster with the previous operator, where the API server
-// serves only v1alpha1, it converts the stack.
+// Stack returns a stack in the command's namespace. In a cluster with the previous operator, the API server serves only
+// v1alpha1. Stack then converts the object to v1alpha2.
 func (c *Cluster) Stack(ctx context.Context, name string) (*v1alpha2.LlamaStackDistribution, error) {
 	key := client.ObjectKey{Namespace: c.Namespace, Name: name}
 	live := newUnstructured(v1alpha2.GroupVersion)

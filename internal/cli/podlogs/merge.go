@@ -7,7 +7,8 @@ import (
 	"sync"
 )
 
-// MaxLine is the number of bytes after which Copy splits a line with a prefix.
+// MaxLine is the maximum number of bytes in a line that Copy writes with a prefix, without counting the prefix. Copy
+// splits longer lines.
 const MaxLine = 64 << 10
 
 // Merger writes the lines of several streams to one output.
@@ -20,8 +21,8 @@ type Merger struct {
 func NewMerger(out io.Writer) *Merger { return &Merger{out: out} }
 
 // Copy writes a stream line by line, each line with a prefix, until the stream ends. It splits lines that are longer
-// than MaxLine. Several goroutines may call Copy with a prefix. Without a prefix, Copy writes the stream unchanged, and
-// only one goroutine may call it.
+// than MaxLine. Several goroutines can call Copy with a prefix at the same time. Without a prefix, Copy writes the
+// stream unchanged. In that case, only one goroutine can call Copy.
 func (m *Merger) Copy(in io.Reader, prefix string) error {
 	if prefix == "" {
 		_, err := io.Copy(m.out, in)

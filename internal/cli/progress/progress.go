@@ -59,7 +59,7 @@ type Sent struct {
 	sent, told int64
 }
 
-// NewSent returns a transport that calls observe about once per MiB.
+// NewSent returns a transport that calls `observe` about once per MiB.
 func NewSent(through http.RoundTripper, observe func(sent int64)) *Sent {
 	return &Sent{through: through, observe: observe}
 }

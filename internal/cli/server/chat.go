@@ -29,7 +29,7 @@ const (
 
 // Question contains a question for a model.
 type Question struct {
-	// Model is the id of the model.
+	// Model is the ID of the model.
 	Model string
 	// System contains instructions for the model. Empty means no instructions.
 	System string

@@ -29,8 +29,9 @@ type Options struct {
 	URL string
 	// Token is the bearer token. Empty means no token.
 	Token string
-	// Authorities holds the authorities with which the server's certificate is verified. The name in the certificate is
-	// not verified, because a forwarded port has a different host name. Nil means that the certificate is not verified.
+	// Authorities holds the authorities with which the client verifies the server's certificate. The client does not
+	// verify the name in the certificate, because a forwarded port has a different host name. Nil means that the client
+	// does not verify the certificate.
 	Authorities []*x509.Certificate
 	// Timeout is the time limit for a request without a streamed response. Zero means 30 seconds.
 	Timeout time.Duration
@@ -97,7 +98,7 @@ func verify(authorities []*x509.Certificate) func(tls.ConnectionState) error {
 // Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// Models returns the models of the server, sorted by id.
+// Models returns the models of the server, sorted by ID.
 func (c *Client) Models(ctx context.Context) ([]Model, error) {
 	body, err := c.get(ctx, modelsPath)
 	if err != nil {

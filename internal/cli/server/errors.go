@@ -80,7 +80,7 @@ func refusal(path string, code int, body []byte, token string) *RefusedError {
 // ModelError is the error for a model whose provider fails. Its text contains no part of the provider's message,
 // because the message may contain credentials.
 type ModelError struct {
-	// Model is the id of the model.
+	// Model is the ID of the model.
 	Model string
 	// Code is the status of the response, or 0 for an error after the beginning of a streamed response.
 	Code int

@@ -27,7 +27,7 @@ type Model struct {
 	ID string `json:"id"`
 	// Type is llm, embedding or rerank.
 	Type string `json:"type"`
-	// Provider is the id of the provider.
+	// Provider is the ID of the provider.
 	Provider string `json:"provider"`
 	// ProviderModel is the name that the provider uses for the model.
 	ProviderModel string `json:"providerModel"`
@@ -59,7 +59,7 @@ func (m *modelEntry) model() Model {
 	}
 }
 
-// parseModels decodes a list of models, and sorts it by id. It skips models without an id.
+// parseModels decodes a list of models, and sorts it by ID. It skips models without an ID.
 func parseModels(body []byte) ([]Model, error) {
 	var answer struct {
 		Data []modelEntry `json:"data"`
@@ -98,12 +98,12 @@ func printable(text string) string {
 type Wanted struct {
 	// Name is the name of the model in the spec.
 	Name string
-	// Provider is the id of the provider. Empty means any provider.
+	// Provider is the ID of the provider. Empty means any provider.
 	Provider string
 }
 
 // Choose returns the model with the given name. For an empty name, it returns the only LLM, or the first wanted model
-// that is an LLM. The name is the id of a model, or the name that the provider uses for it. Choose returns an error if
+// that is an LLM. The name is the ID of a model, or the name that the provider uses for it. Choose returns an error if
 // providers use the given name for more than one model.
 func Choose(models []Model, name string, wanted []Wanted) (Model, error) {
 	if name != "" {

@@ -52,7 +52,7 @@ func TestFlagOf(t *testing.T) {
 	}
 }
 
-// Providers returns the providers that start in the release, with their shortest unique names.
+// Providers returns the model providers that a server of the release can start, with their shortest unique names.
 func TestProviders(t *testing.T) {
 	for line, tc := range map[string]struct{ has, lacks []string }{
 		"0.3": {[]string{"vllm", "remote::hf::endpoint", "meta-reference"}, []string{"tgi", "remote::vllm", "mistral"}},

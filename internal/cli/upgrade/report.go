@@ -204,7 +204,7 @@ func (r *Report) compare(before, after *plan.Plan) {
 	}
 }
 
-// forClients is the suffix of the names of those differences that Clients contains.
+// forClients is the suffix in the names of the differences that Clients contains.
 const forClients = " for clients"
 
 // NeedsAction reports whether the stack needs an action or a decision by the user.

@@ -90,8 +90,8 @@ func ListWrites(calls []string) []string {
 }
 
 // WaitUntilIdle waits until the operator has not made a call for a while, and returns all its calls. If the test uses a
-// Reconciler, WaitUntilIdle reconciles until a reconcile causes no writes. If the Reconciler has workers, it continues
-// until no reconcile has caused a write for a while.
+// Reconciler, WaitUntilIdle reconciles until a reconcile causes no writes. If the Reconciler has workers, WaitUntilIdle
+// continues until no reconcile has caused a write for a while.
 func (env *Environment) WaitUntilIdle(t *testing.T, version string) []string {
 	t.Helper()
 	return env.WaitUntilIdleWithin(t, version, Timeout)

@@ -43,6 +43,7 @@
 //
 // # Names
 //
-// Methods that begin with WaitFor poll until a state is reached, and fail the test after Timeout. Check compares once.
-// Create, Update, Set and Mark write. List returns the existing objects.
+// Methods that begin with WaitFor poll until a state is reached, and fail the test after Timeout. Methods that begin
+// with Check compare once and do not poll. Methods that begin with Create, Update, Set or Mark write objects. Methods
+// that begin with List return the existing objects.
 package controllertest

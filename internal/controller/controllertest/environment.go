@@ -94,7 +94,7 @@ type Environment struct {
 	Client client.Client
 	// Namespace is the namespace of the test.
 	Namespace string
-	// AllNamespaces makes operators work in all namespaces. Otherwise they work in Namespace only.
+	// AllNamespaces makes operators work in all namespaces. Otherwise, they work in Namespace only.
 	AllNamespaces bool
 	// OwnOperatorConfig makes Namespace the operators' own namespace too, so that the test controls their ConfigMap.
 	OwnOperatorConfig bool

@@ -22,7 +22,7 @@ type Operator struct {
 // StartOperator starts an operator with the ServiceAccount and the options of the environment. Unless AllNamespaces is
 // set, the operator works in the test's namespace only, so that the operators of different tests do not interfere. The
 // version identifies the operator's calls for ListCalls and WaitUntilIdle. The functions in `wraps` can observe and
-// change its requests to the API server. The operator stops at the end of the test.
+// change the operator's requests to the API server. The operator stops at the end of the test.
 func (env *Environment) StartOperator(
 	t *testing.T, version string, wraps ...func(http.RoundTripper) http.RoundTripper,
 ) *Operator {

@@ -105,7 +105,7 @@ func (r *Reconciler) Stop(t *testing.T) {
 }
 
 // reconcileStacks reconciles every stack in the namespace once, including stacks that were deleted since the last call.
-// The test retries failures while it waits.
+// While the test waits, it reconciles the failed stacks again.
 func (r *Reconciler) reconcileStacks(t *testing.T) {
 	t.Helper()
 	r.mu.Lock()

@@ -65,8 +65,8 @@ func (env *Environment) WaitForRouteURL(t *testing.T, name, want string) {
 	})
 }
 
-// WaitForExternalProviders waits until the status has these external providers, each as ID, phase and message. It
-// returns the stack.
+// WaitForExternalProviders waits until the status has these external providers, each in the form "ID phase: message".
+// It returns the stack.
 func (env *Environment) WaitForExternalProviders(
 	t *testing.T, stack string, want ...string,
 ) *v1alpha2.LlamaStackDistribution {

@@ -15,8 +15,9 @@ import (
 // tenants would wait until the many stacks of one tenant are processed.
 //
 // The priority of a request is its requested priority minus the number of binary digits in the number of other waiting
-// requests in its namespace. Requested priorities are multiples of handler.LowPriority, so that each class of requests
-// precedes the next class. There are only a few different priorities, because they are label values in the metrics.
+// requests in its namespace. Requested priorities are multiples of handler.LowPriority. Requests with the same
+// requested priority form a class, and every request of a class precedes the requests of the next lower class. There
+// are only a few different priorities, because they are label values in the metrics.
 type fair struct {
 	priorityqueue.PriorityQueue[reconcile.Request]
 

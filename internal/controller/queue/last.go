@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// afterOthers is the priority of a request for a child that was just created. It is below handler.LowPriority, the
-// priority of requests for objects that exist when the operator starts.
+// afterOthers is the priority of a request for a new child. It is below handler.LowPriority, the priority of requests
+// for objects that exist when the operator starts.
 const afterOthers = 2 * handler.LowPriority
 
 // ChildrenLast lowers the priority of requests for new children, so that stacks without children come first. The

@@ -1,4 +1,4 @@
-// Package watcher migrates the stored objects of a cluster to the storage version of the definition. The leader runs
-// the migration at the start and after each change to the definition. The package reports the progress in the log and
-// in metrics.
+// Package watcher migrates the stored objects of a CustomResourceDefinition to its storage version. The leader runs the
+// migration when the leader starts, and after each change to the CustomResourceDefinition. The package reports the
+// progress in the log and in metrics.
 package watcher

@@ -24,9 +24,9 @@ type Difference struct {
 	To   string `json:"to,omitempty"`
 }
 
-// Plans lists the differences between two plans of one stack: in the images, the environment, the ids that clients
-// use for models, and the configuration. An added or removed provider is one difference. The values contain variables
-// instead of secrets.
+// Plans lists the differences between two plans of one stack: in the images, the environment, the ids that clients use
+// for models, and the configuration. An added or removed provider is one difference. Instead of secrets, the values
+// contain variables, or names and keys of Secrets.
 func Plans(before, after *plan.Plan) []Difference {
 	found := differences("", images(before), images(after))
 	found = append(found, differences("variable ", environment(before), environment(after))...)
@@ -69,7 +69,8 @@ func differences(kind string, before, after map[string]string) []Difference {
 	return found
 }
 
-// environment returns the environment of the server's container, with names and keys of Secrets instead of values.
+// environment returns the environment of the server's container. For a variable from a Secret, it returns the name and
+// the key of the Secret instead of the value.
 func environment(p *plan.Plan) map[string]string {
 	found := map[string]string{}
 	for _, object := range p.Objects {

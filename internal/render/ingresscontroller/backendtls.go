@@ -7,7 +7,7 @@ import (
 
 // controller is an ingress controller, with the annotations that make it connect to a backend over HTTPS.
 type controller struct {
-	// class is a part of the names of its Ingress classes, as in its manifests.
+	// class is a part of the names of the controller's Ingress classes. These are the names in the controller's manifests.
 	class string
 	// ingress and service are annotations on the Ingress and on the Service. The value NAME is a placeholder for the name
 	// of the Service.
@@ -53,8 +53,8 @@ func VerifiesBackendTLS(class string) bool {
 	return strings.Contains(strings.ToLower(class), "traefik")
 }
 
-// BackendTLS returns the annotations on Ingress and Service that make an Ingress of the class connect to the Service
-// with the given name over HTTPS. An empty class is the cluster's default.
+// BackendTLS returns the annotations on the Ingress and on the Service that make an Ingress of the class connect to the
+// Service with the given name over HTTPS. An empty class is the cluster's default.
 func BackendTLS(class, serviceName string) (ingress, service map[string]string) {
 	ingress, service = map[string]string{}, map[string]string{}
 	for _, one := range of(class) {

@@ -17,7 +17,7 @@ func (a *asked) RoundTrip(*http.Request) (*http.Response, error) {
 }
 
 // TestWrittenAddress checks that a request to a local address does not leave the operator, even if a proxy makes the
-// connection. A registry in Insecure may have such an address.
+// connection. A registry that is listed in Options.Insecure can have a local address.
 func TestWrittenAddress(t *testing.T) {
 	for host, allowed := range map[string]bool{
 		"quay.io": true, "quay.io:5000": true, "8.8.8.8": true, "10.0.0.1:5000": true, "[2600:1f18::1]:5000": true,

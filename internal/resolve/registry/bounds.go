@@ -99,8 +99,8 @@ func (p *Pool) setBusy(one *part, waits bool) {
 }
 
 // pauseTogether returns the pause before a task checks again whether a share is free. The parameter waiting is the
-// number of waiting tasks in its namespace. All waiting tasks together check at most as often as busyTogether tasks
-// with the pause busy, regardless of their number.
+// number of waiting tasks in its namespace. Regardless of the number of waiting tasks, all of them together check at
+// most as often as busyTogether tasks whose pause is the constant busy.
 func pauseTogether(waiting int) time.Duration {
 	return busy * time.Duration(1+waiting/busyTogether)
 }

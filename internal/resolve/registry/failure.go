@@ -136,7 +136,8 @@ func NeedsInsecure(err error) bool {
 	return errors.Is(err, errPlainHTTP) || errors.Is(err, address.ErrLocal) || errors.Is(err, errNotHTTPS)
 }
 
-// NeedsLogin reports whether a registry requires other credentials, or requires credentials although none were sent.
+// NeedsLogin reports whether a registry refused a request because it requires credentials and none were sent, or
+// because it requires other credentials.
 func NeedsLogin(err error) bool {
 	var answer *answerError
 	return errors.As(err, &answer) && (answer.status == http.StatusUnauthorized || answer.status == http.StatusForbidden)

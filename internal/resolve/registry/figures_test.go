@@ -264,7 +264,7 @@ func inMemoryPool(t *testing.T, server *inMemory) *Pool {
 	return pool
 }
 
-// many returns targets in several namespaces, each of which has its own credentials. The parameter each is the number
+// many returns targets in several namespaces, each of which has its own credentials. The parameter `each` is the number
 // of stacks in a namespace. The stacks in a namespace cycle through the images.
 func many(each int, images ...string) []Target {
 	var targets []Target

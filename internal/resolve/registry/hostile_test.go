@@ -51,8 +51,8 @@ type hostileAnswer struct {
 
 const (
 	hostileHost = "registry.example.com"
-	// forbidden is part of every credential, every token and every text that a remote host sends. No message may contain
-	// it.
+	// forbidden is part of every credential, every token and every text that a remote host sends. Messages must not
+	// contain it.
 	forbidden = "s3cret"
 )
 

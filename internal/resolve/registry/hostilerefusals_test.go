@@ -20,7 +20,7 @@ func refuses(path string, status int, body string, headers ...string) func(*forg
 	}
 }
 
-// said returns the body of a failed response that contains an error code from the registry API.
+// said returns the body of an error response. The body contains an error code from the registry API.
 func said(code string) string {
 	return fmt.Sprintf(`{"errors":[{"code":%q,"message":%q,"detail":%q}]}`, code, forbidden, forbidden)
 }

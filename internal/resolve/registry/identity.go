@@ -28,7 +28,7 @@ type Identities interface {
 // host wrote.
 type IdentityError interface {
 	error
-	// Transient reports whether a retry may succeed.
+	// Transient reports whether a retry can succeed.
 	Transient() bool
 	// Pause returns the pause that the cloud requests. Zero means that the cloud requests no pause.
 	Pause() time.Duration

@@ -4,8 +4,8 @@ import "fmt"
 
 // Image is the content of an image that the operator uses.
 type Image struct {
-	// Digest is the digest (sha256:…) that the image's name currently refers to. If the name refers to an index, it is the
-	// digest of the index. A pod with this digest runs the image that was read.
+	// Digest is the digest (sha256:…) that the image's name refers to. If the name refers to an index, it is the digest of
+	// the index. A pod with this digest runs the image that was read.
 	Digest string
 	// Config is the configuration in the image. Nil means that no label of the image leads to a configuration.
 	Config []byte

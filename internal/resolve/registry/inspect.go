@@ -75,7 +75,8 @@ func Inspect(ctx context.Context, from Source, identifier string, wanted v1.Plat
 }
 
 // Platforms returns the platforms of the images in an index, each once, and the digest of the index. It returns no
-// platforms for an image that is not in an index. It ignores entries that are not images to run, such as attestations.
+// platforms for an image that is not in an index. It ignores entries that are not runnable images, such as
+// attestations.
 func Platforms(ctx context.Context, from Source, identifier string) ([]v1.Platform, string, error) {
 	way := &trail{from: from}
 	top, digest, err := way.manifest(ctx, identifier)
@@ -102,9 +103,9 @@ func Platforms(ctx context.Context, from Source, identifier string) ([]v1.Platfo
 }
 
 const (
-	// unknownPlatform is, by convention, the operating system of an index entry that is not an image to run.
+	// unknownPlatform is, by convention, the operating system of an index entry that is not a runnable image.
 	unknownPlatform = "unknown"
-	// maxPlatforms bounds the requests to a registry for one image.
+	// maxPlatforms bounds the number of platforms of one image, and so the number of requests to the registry.
 	maxPlatforms = 64
 )
 

@@ -28,8 +28,8 @@ const (
 	// LabelDefaultConfig names the file whose content is in the label com.ogx.config.<file>.
 	LabelDefaultConfig = "com.ogx.distribution.default-config"
 	labelConfigFile    = "com.ogx.config."
-	// LabelRelease is the server's release. If this label is missing, the version label that image builders write by
-	// convention is used, provided that its value is a release version.
+	// LabelRelease is the server's release. If this label is missing, the package uses LabelImageVersion, the version
+	// label that image builders write by convention, provided that its value is a release version.
 	LabelRelease      = "io.llamastack.server.version"
 	LabelImageVersion = "org.opencontainers.image.version"
 	// LabelProvider holds the metadata of an external provider's package, in base64.
@@ -63,8 +63,8 @@ type source struct {
 	file  string
 }
 
-// configSource returns the location of the configuration. A label takes precedence over a layer (FR-027b). configSource
-// returns nil if the image has none of these labels.
+// configSource returns the location of the configuration. LabelBase64 takes precedence over LabelLayer (FR-027b), and
+// LabelLayer takes precedence over LabelDefaultConfig. configSource returns nil if the image has none of these labels.
 func configSource(labels map[string]string) (*source, error) {
 	if text, ok := labels[LabelBase64]; ok {
 		return inline(LabelBase64, text)

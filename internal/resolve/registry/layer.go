@@ -24,8 +24,8 @@ const (
 	maxUnpacked = 256 << 20
 	// maxEntries bounds the number of entries that fileIn examines in a layer.
 	maxEntries = 50_000
-	// maxWindow bounds the window of the zstd decoder. Every decoder has to support this size (RFC 8878, section
-	// 3.1.1.1.2), and encoders use no larger window by default.
+	// maxWindow bounds the window of the zstd decoder. RFC 8878, section 3.1.1.1.2, recommends that every decoder support
+	// this size. Encoders use no larger window by default.
 	maxWindow = 8 << 20
 )
 

@@ -57,7 +57,8 @@ func TestMovedTag(t *testing.T) {
 	}
 }
 
-// TestRefusedComparison checks that the manifest is not requested from a registry that refuses to compare a tag.
+// TestRefusedComparison checks that the reader does not request the manifest from a registry that rejects the request
+// for the tag's digest.
 func TestRefusedComparison(t *testing.T) {
 	for _, code := range []int{
 		http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests,

@@ -29,7 +29,7 @@ type Options struct {
 	// CloudIdentity lists the cloud registries, or repositories below a registry, that a Reader reads with the credentials
 	// of Identities if a read has no other credentials. If the list is empty, a Reader does not use Identities.
 	CloudIdentity []string
-	// Identities returns credentials with the identity of the operator's own pod. Nil means that the pod has no identity.
+	// Identities uses the identity of the operator's own pod to get credentials. Nil means that the pod has no identity.
 	Identities Identities
 	// Mirrors holds the mirror sets in the cluster: places to try before the source, or instead of it. If Rewrite replaces
 	// the name of an image, a Reader reads the image only at the replacement.

@@ -38,8 +38,8 @@ type PoolOptions struct {
 	// ends.
 	Notify func(ctx context.Context, stack types.NamespacedName)
 	// FirstRetry is the pause after the first failed attempt. The pause doubles with each attempt, up to ten minutes. If
-	// the registry requests a longer pause, that pause is used, up to an hour. Each pause is up to a quarter longer, at
-	// random. Zero means 30 seconds.
+	// the registry requests a longer pause, that pause is used, up to an hour. The pool lengthens each pause by a random
+	// amount of up to a quarter. Zero means 30 seconds.
 	FirstRetry time.Duration
 	// LookAgain is the pause before the pool checks again whether a tag refers to another image, unless
 	// Options.CheckInterval is set. All stacks that wait for one tag share the request. Zero means an hour.

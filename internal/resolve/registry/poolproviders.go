@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Providers names the images of a stack's external providers. A stack may have hundreds of images. The pool reads them
+// Providers names the images of a stack's external providers. A stack can have hundreds of images. The pool reads them
 // one after another, so that a stack never uses more than one share of the pool for them.
 type Providers struct {
 	// Stack is the stack that needs the images.

@@ -35,14 +35,14 @@ type tagTask struct {
 	found   Tag
 	// auth holds the credentials that were used for the last answer, so that a comparison needs no request to the API
 	// server. Nil means that the pool has to read the credentials. The credentials are valid only for authOf, because
-	// another reader may read the image from a different repository.
+	// another Reader can read the image from a different repository.
 	auth   authn.Authenticator
 	authOf *Reader
 	// failures is the number of failures since the last answer. pause is the pause before this attempt.
 	failures int
 	pause    time.Duration
 	// soon reports whether the next attempt was requested through Watched.Soon. That attempt uses an answer for another
-	// stack only if the answer is recent (Options.Fresh).
+	// stack only if the answer is recent (PoolOptions.Fresh).
 	soon bool
 }
 
@@ -176,7 +176,7 @@ func small(ctx context.Context, auth authn.Authenticator) authn.Authenticator {
 	case nil:
 		return nil
 	case authn.Anonymous:
-		return auth // the operator's own identity may replace it
+		return auth // the operator's own identity can replace the anonymous credentials
 	}
 	config, err := authn.Authorization(ctx, auth)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 const (
 	// remembered is the number of images whose content a Reader keeps in memory.
 	remembered = 64
-	// rememberedAnswers is the number of questions whose last answer, a digest or an error, a Reader keeps.
+	// rememberedAnswers is the number of questions for which a Reader keeps the last answer: a digest or an error.
 	rememberedAnswers = 4096
 )
 
@@ -37,8 +37,8 @@ type Reader struct {
 	flights map[question]*flight
 }
 
-// knownKey is the key of remembered content. It contains the registry and the credentials, so that no caller receives
-// content that was read from another registry or with other credentials, even if the digest is the same.
+// knownKey is the key of remembered content. It contains the repository and the credentials, so that no caller receives
+// content that was read from another repository or with other credentials, even if the digest is the same.
 type knownKey struct {
 	provider    bool
 	repository  string
@@ -72,8 +72,8 @@ func (r *Reader) Read(ctx context.Context, image string, credentials authn.Keych
 	return read.image, read.err
 }
 
-// ReadProvider reads the image of an external provider, and returns only its digest and its label. It returns the same
-// errors as Read.
+// ReadProvider reads the image of an external provider, and returns only its digest and the value of its label
+// LabelProvider. It returns the same errors as Read.
 func (r *Reader) ReadProvider(ctx context.Context, image string, credentials authn.Keychain) (*Image, error) {
 	read := r.readAs(ctx, image, credentials, true, ages{})
 	return read.image, read.err

@@ -133,7 +133,7 @@ func layer(t *testing.T, entries ...entry) v1.Layer {
 	if err := errors.Join(writer.Close(), compressor.Close()); err != nil {
 		t.Fatal(err)
 	}
-	// With a reader, the library would create a temporary file and leave it behind.
+	// If the test passed a reader instead, the library would create a temporary file and leave it behind.
 	result, err := tarball.LayerFromOpener(func() (io.ReadCloser,
 		error,
 	) {

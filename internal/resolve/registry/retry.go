@@ -11,9 +11,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry/address"
 )
 
-// Transient reports whether the same read may succeed later, because the registry cannot be reached, has an internal
-// error, or limits the rate of requests. A read that the registry refuses, or whose image the registry does not have,
-// is not transient, because it succeeds only after a user changes something.
+// Transient reports whether the same read can succeed later without a change by a user. Examples are a registry that
+// cannot be reached, has an internal error, or limits the rate of requests. A read that the registry refuses, or whose
+// image the registry does not have, is not transient, because it succeeds only after a user changes something.
 func Transient(err error) bool {
 	if Lasting(err) {
 		return false
@@ -32,8 +32,8 @@ func Transient(err error) bool {
 	}
 }
 
-// Lasting reports whether any further read will fail in the same way until the reference, the image that it refers to,
-// or the options change.
+// Lasting reports whether every further read fails in the same way until the reference, the image that it refers to, or
+// the options change.
 func Lasting(err error) bool {
 	if _, ok := errors.AsType[*RefusedError](err); ok {
 		return true

@@ -143,9 +143,9 @@ func readBlob(ctx context.Context, from Source, of descriptor, use func(io.Reade
 	return verified(body, of, use)
 }
 
-// verified passes content to the function `use`, reads the rest, and compares size and digest with the descriptor. It
-// returns the function's error only if the content matches the descriptor, so that forged content cannot cause a report
-// that an image is broken.
+// verified passes content to the function `use`, reads the rest, and compares the size and the digest of the whole
+// content with the descriptor. It returns the function's error only if the content matches the descriptor, so that
+// forged content cannot cause a report that an image is broken.
 func verified(content io.Reader, of descriptor, use func(io.Reader) error) error {
 	hasher, err := of.hasher()
 	if err != nil {

@@ -52,7 +52,7 @@ var (
 	errPlainHTTP = errors.New("plain HTTP is not allowed for this registry; ask an administrator to list the registry under registries.insecure")
 )
 
-// redirects returns the number of redirects that led to a request, and at most maxRedirects + 1.
+// redirects returns the number of redirects that led to a request, up to maxRedirects + 1.
 func redirects(request *http.Request) int {
 	count := 0
 	for ; request.Response != nil && count <= maxRedirects; count++ {

@@ -12,7 +12,7 @@ const (
 )
 
 // ConfigLabels lists the labels that contain a configuration, its location or its schema version. A program that writes
-// a configuration removes the labels that it does not write again.
+// a configuration must remove the labels that it does not write again.
 var ConfigLabels = []string{LabelBase64, LabelLayer, LabelPath, LabelConfigVersion}
 
 // Labels holds the content of an image's labels.

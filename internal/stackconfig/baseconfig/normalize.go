@@ -13,7 +13,7 @@ import (
 const (
 	maxNodes = 100_000
 	maxDepth = 100
-	// maxWritten limits the number of bytes of text and indentation. A ConfigMap can hold half of this number.
+	// maxWritten limits the number of bytes of text and indentation. A ConfigMap can hold half as many bytes.
 	maxWritten = 2 << 20
 )
 
@@ -26,7 +26,8 @@ var knownTags = []string{
 }
 
 // normalizer removes aliases and merge keys from a parsed document, in place. It replaces an alias with the node to
-// which the alias refers, so the same node can occur in several places. A draft works on a copy, which is a tree.
+// which the alias refers, so the same node can occur in several places. Package draft works on a copy, in which each
+// place has its own mapping or sequence.
 type normalizer struct{ nodes, written int }
 
 func normalize(document *yaml.Node) (*yaml.Node, error) {
@@ -67,7 +68,7 @@ func (n *normalizer) node(node *yaml.Node, depth int) (*yaml.Node, error) {
 	return node, nil
 }
 
-// visit counts a visit of a node. It returns an error if the node exceeds a limit or has an unsupported tag.
+// visit counts a visit to a node. It returns an error if the node exceeds a limit or has an unsupported tag.
 func (n *normalizer) visit(node *yaml.Node, depth int) error {
 	n.nodes++
 	n.written += len(node.Value) + 2*depth

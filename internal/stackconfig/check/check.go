@@ -13,9 +13,9 @@ import (
 
 // Configuration compares the whole configuration with the release's data. Anything that would prevent the server from
 // starting is an error. A value that the server would silently ignore is a warning if the user wrote it. In a base,
-// which may contain additional keys, only a section that another release reads is a warning. The parameter removed maps
-// each path that spec.removeSettings removed to the entry that removed it. Configuration returns the directories that
-// must exist before the server starts.
+// which can contain additional keys, only a section that another release reads is a warning. The parameter `removed`
+// maps each path that spec.removeSettings removed to the entry that removed it. Configuration returns the directories
+// that must exist before the server starts.
 func Configuration(d *draft.Draft, removed map[string]*field.Path) []string {
 	c := checker{Draft: d, Finder: draft.NewFinder(d), choices: make(map[string]string), removed: removed}
 	c.variables()
@@ -87,7 +87,8 @@ func (c *checker) apis() {
 func (c *checker) sections() {
 	problems := c.Release.TopLevel.Check(c.Root)
 	for i := range problems {
-		// A backend is checked against its type, which results in a clearer message than "one of these".
+		// The function backendTypes checks each backend against its type, because the resulting message is clearer than "one
+		// of these".
 		if !strings.HasPrefix(problems[i].Path, backendsPath) {
 			c.problem(&problems[i], problems[i].Path)
 			c.warnIgnoredSection(&problems[i])

@@ -11,7 +11,7 @@ import (
 )
 
 // credentials warns about the user's providers that call a service without a credential. A missing credential is not an
-// error, because clients may send their own credential with their requests.
+// error, because clients can send their own credential with their requests.
 func (c *checker) credentials() {
 	for _, e := range c.Index.Providers {
 		if e.User == nil || e.Incomplete || e.Kind == nil || !e.Kind.NeedsCredential() || c.hasEndpoint(e.User) ||
@@ -27,7 +27,7 @@ func (c *checker) credentials() {
 	}
 }
 
-// hasEndpoint reports whether the user set the host of a provider. Such a host may need no credential.
+// hasEndpoint reports whether the user set the host of a provider. Such a host might not need a credential.
 func (c *checker) hasEndpoint(p *intent.Provider) bool {
 	e := c.Index.Find(p.API, p.ID)
 	_, inSettings := p.Settings[e.Kind.EndpointKey]

@@ -16,7 +16,8 @@ import (
 // directories returns the directories of SQLite files, except for the directories that the server creates. The pod
 // creates the returned directories before the server starts. A key-value backend creates its own directory. A
 // relational backend does not, and it fails at startup or at the first request if the directory is missing (server fact
-// 46). This happens, for example, when the key-value data moves away from the directory that the two backends shared.
+// 46). The directory is missing, for example, when the key-value data moves away from the directory that the two
+// backends shared.
 func (c *checker) directories() []string {
 	var needed []string
 	backends := c.allBackends()
@@ -38,7 +39,7 @@ func (c *checker) directories() []string {
 type configured struct {
 	node *yaml.Node
 	kind release.Backend
-	// early reports whether the server opens the backend before its providers.
+	// early reports whether the server opens the backend before it starts the providers.
 	early bool
 }
 
@@ -68,7 +69,8 @@ func (c *checker) allBackends() []configured {
 	return found
 }
 
-// directory returns the directory of a file when the variables in its path are not set.
+// directory returns the directory of a file. It replaces each reference in the file's path with the default or the
+// alternative of the reference.
 func directory(file string) string {
 	resolved, _ := envref.Static(file)
 	return path.Dir(resolved)
@@ -78,7 +80,7 @@ func directory(file string) string {
 type directories []string
 
 // madeBy returns the directories that key-value backends create. Directories that a provider creates do not count,
-// because the server opens some stores before the providers.
+// because the server opens some stores before it starts the providers.
 func madeBy(backends []configured) directories {
 	var made directories
 	for _, b := range backends {

@@ -41,7 +41,7 @@ func MissingAPIs(d *draft.Draft) []Missing {
 				at[api] = i
 				found = append(found, Missing{API: api})
 			}
-			// A provider may require both an API and its routing table, which count as one dependency.
+			// A provider can require both an API and its routing table, which count as one dependency.
 			if n := len(found[i].by); n == 0 || found[i].by[n-1] != e {
 				found[i].by = append(found[i].by, e)
 			}

@@ -20,7 +20,7 @@ const pathOverride = "spec.overrideConfig"
 
 // Override compares a user's own configuration with the settings that a release reads. It reports unknown keys, types
 // and APIs, invalid values of keys, and resources that their provider does not register. All findings are warnings,
-// because an image may add its own types, so only the server can reject the file.
+// because an image can add its own types, so only the server can reject the file.
 func Override(data []byte, rel *release.Release) []draft.Finding {
 	base, err := baseconfig.Parse(data)
 	if err != nil {
@@ -63,8 +63,8 @@ func (c *overrideChecker) found(path, message string) {
 	c.findings = append(c.findings, draft.Finding{Path: pathOverride, ConfigPath: path, Message: message})
 }
 
-// providers reports providers of unknown APIs and types, and checks the config of each provider that exists without a
-// variable.
+// providers reports providers of unknown APIs and types, and checks the config of each provider that exists when only
+// the variables in the spec are set.
 func (c *overrideChecker) providers() {
 	external := !yamlnode.IsNull(yamlnode.Get(c.Root, "external_providers_dir"))
 	for path, e := range c.Index.All {

@@ -66,8 +66,8 @@ func (c *checker) messageOf(p *schema.Problem, path string) string {
 }
 
 // failAt reports an error in a configuration value, at the field that wrote the value. If no field wrote it, failAt
-// reports the error at the path of the value or, if the release is unknown, reports a warning instead. It calls message
-// only when the error is reported.
+// reports the error at the path of the value or, if the release is unknown, reports a warning instead. It calls
+// `message` only when it reports the error or the warning.
 func (c *checker) failAt(path string, message func() string) {
 	origin := c.OriginAt(path)
 	isWarning := origin.Path == nil && c.Unknown

@@ -38,7 +38,7 @@ func (c *checker) references() {
 }
 
 // modelReference warns about a model that the user names and that is not registered. A missing model is not an error,
-// because the provider may list it.
+// because the provider can list it.
 func (c *checker) modelReference(reference release.Reference, setting *yaml.Node) {
 	provider, model := draft.NamedID(setting, reference.ProviderKey), draft.NamedID(setting, reference.ResourceKey)
 	known, ok := c.Release.Resource(reference.Resource)

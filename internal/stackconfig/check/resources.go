@@ -56,7 +56,8 @@ func (c *checker) warnDropped(known release.Resource) {
 
 // refusal returns the reason why the provider of a resource does not register it, and the key with the wrong value.
 // With such a resource, the server does not start (server fact 60, server fact 72). The result is empty when the
-// provider accepts the resource, when no facts about its type are known, or when the name is known only in the pod.
+// provider accepts the resource, when no facts about the provider's type are known, or when the name of the resource is
+// known only in the pod.
 func refusal(known release.Resource, item *yaml.Node, kind *provider.Type) (key, problem string) {
 	if kind == nil {
 		return "", ""

@@ -33,8 +33,8 @@ func (c *checker) startupModels() {
 	}
 }
 
-// hasKey reports whether a provider has a credential or needs no credential. It also returns true if this is unknown,
-// because of envFrom or an unknown type.
+// hasKey reports whether a provider has a credential or needs no credential. It also returns true if envFrom or an
+// unknown type makes the answer impossible to determine.
 func (c *checker) hasKey(e *draft.Provider) bool {
 	if e.Kind == nil || !e.Enabled || !e.Kind.IsRemote() || e.Kind.CredentialKey == "" || c.Intent.MoreVariables {
 		return true

@@ -36,7 +36,9 @@ func (d *Draft) OtherRelease(api string) string {
 }
 
 // nounOf contains the word in messages for each kind of removal.
-var nounOf = map[string]string{"api": "API", "provider": "provider type", "resource": "resource kind", "section": "section"}
+var nounOf = map[string]string{
+	"api": "API", "provider": "provider type", "resource": "resource kind", "section": "section",
+}
 
 // RemovalNote returns a note about a removed API, provider type, resource or section. The note names the last release
 // that had this part, and the replacement. It is empty when no earlier release had the part, or when this release still

@@ -112,8 +112,8 @@ func ItemOf(sequence *yaml.Node, i int) Place { return Place{parent: sequence, i
 // EndOf returns the place after the last item.
 func EndOf(sequence *yaml.Node) Place { return Place{parent: sequence, item: len(sequence.Content)} }
 
-// Write writes a value into the configuration and records its origin. Steps write all values that are not from the base
-// with Write or WriteField.
+// Write writes a value into the configuration and records its origin. Steps use Write or WriteField to write all values
+// that are not from the base.
 func (d *Draft) Write(at Place, value *yaml.Node, origin Origin) {
 	switch {
 	case at.parent.Kind == yaml.MappingNode:
@@ -123,8 +123,8 @@ func (d *Draft) Write(at Place, value *yaml.Node, origin Origin) {
 	default:
 		at.parent.Content = append(at.parent.Content, value)
 	}
-	// The base often contains an empty list as []. Once the list has an item, it is written in block style, like other
-	// lists.
+	// An empty list in the base is often written as []. Write removes this style, so that a list with items is in block
+	// style, like other lists.
 	at.parent.Style &^= yaml.FlowStyle
 	d.report.origins[value] = origin
 }
@@ -186,8 +186,8 @@ func (d *Draft) dataDirectory(running string) string {
 	return cmp.Or(running, envref.WithDefault(sqliteDirectory, all))
 }
 
-// ServeAPI adds an API to the list of APIs that the server serves. It does not change the list when the server already
-// serves all APIs: without a list or, in some releases, with an empty list.
+// ServeAPI adds an API to the list of APIs that the server serves. Without a list or, in some releases, with an empty
+// list, the server already serves all APIs. In these cases, ServeAPI changes nothing.
 func (d *Draft) ServeAPI(api string, origin Origin) {
 	apis := yamlnode.Get(d.Root, "apis")
 	if yamlnode.IsNull(apis) || (len(apis.Content) == 0 && !d.Release.Runtime.EmptyAPIsServeNone) {

@@ -49,7 +49,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// A resource may name a provider that depends on an unset variable, but not a provider that the server skips.
+// A resource can name a provider that depends on an unset variable, but not a provider that the server skips.
 func TestAvailableProviders(t *testing.T) {
 	const base = `providers: {inference: [{provider_id: __disabled__}, {provider_id: "${env.A:=__disabled__}"}, {provider_id: "${env.B:+b}"}, {provider_id: c}],
   safety: [{provider_id: __disabled__}]}`

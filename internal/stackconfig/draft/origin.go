@@ -48,7 +48,7 @@ func (r *Report) Root() *yaml.Node { return r.root }
 type Explained struct {
 	// Path is the place in the configuration, for example providers.inference[2].config.base_url.
 	Path string `json:"path"`
-	// Value is the value at that place, {} or [] for an empty collection.
+	// Value is the value at that place. For an empty collection, it is {} or [].
 	Value string `json:"value"`
 	// Origin is the origin as text.
 	Origin string `json:"origin"`
@@ -182,7 +182,7 @@ func (f *Finder) child(node *yaml.Node, step string) *yaml.Node {
 	return fields.Get(step)
 }
 
-// JoinPath returns the path of a key below a path. Either may be empty.
+// JoinPath returns the path of a key below a path. Either can be empty.
 func JoinPath(path, key string) string {
 	switch {
 	case path == "":

@@ -35,7 +35,7 @@ type Finding struct {
 	// ConfigPath is the place in the configuration. Empty means that the warning does not refer to a place in the
 	// configuration.
 	ConfigPath string
-	// Message is a sentence without a full stop.
+	// Message is a sentence without a period at the end.
 	Message string
 	// Ignored reports whether a part of the user's configuration has no effect.
 	Ignored bool
@@ -43,7 +43,7 @@ type Finding struct {
 	Overrides bool
 }
 
-// String returns the message after its path.
+// String returns the path, if there is one, followed by the message.
 func (f Finding) String() string {
 	switch {
 	case f.Path != "":

@@ -28,7 +28,8 @@ func (d *Draft) IsSet(name string) bool {
 
 // StartupText returns the known text that the server reads in place of a string with a reference: the default, the
 // alternative or, for a variable that has a default and is set, a reference that represents any value. It returns false
-// when the string refers to no variable, to several variables, or to a variable without a default or an alternative.
+// when the string refers to no variable, to several variables, or to a variable with neither a default nor an
+// alternative.
 func (d *Draft) StartupText(node *yaml.Node) (string, bool) {
 	if node.Kind != yaml.ScalarNode || !envref.IsMeant(node.Value) {
 		return "", false

@@ -30,7 +30,7 @@ func kindOf(found *externalprovider.Package) *provider.Type {
 // schema accepts. The server checks these constraints.
 type translator struct {
 	root map[string]any
-	// classes are the classes of the schema's definitions, which may contain each other.
+	// classes are the classes of the schema's definitions, which can contain each other.
 	classes map[string]*schema.Class
 	// open holds the definitions that contain the schema that is being translated.
 	open map[string]bool
@@ -267,7 +267,7 @@ func isSecretType(e *schema.Expr) bool {
 	return e.Kind == schema.KindSecret || e.Kind == schema.KindUnion && slices.ContainsFunc(e.Args, isSecretType)
 }
 
-// limits returns the limits of a property. If the property may also be null, limits returns the limits of its other
+// limits returns the limits of a property. If the property can also be null, limits returns the limits of its other
 // type.
 func limits(s map[string]any) *schema.Limits {
 	if members, ok := s["anyOf"].([]any); ok {

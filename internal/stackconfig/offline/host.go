@@ -14,12 +14,12 @@ var insideDomains = []string{
 	"svc", "test",
 }
 
-// publicDomains lists common top-level domains of public names. isOutside treats a name of two labels with any other
-// domain as the name of a Service and its namespace. It assumes that no namespace has the name of one of these domains.
+// publicDomains lists common top-level domains of public names. isOutside treats a two-label name with any other domain
+// as the name of a Service and its namespace. It assumes that no namespace has the name of one of these domains.
 var publicDomains = []string{"co", "com", "edu", "gov", "io", "net", "org"}
 
-// hostOf returns the host of an endpoint: of a URL, or of a host name with or without a port. It returns an empty
-// string when there is no host.
+// hostOf returns the host of an endpoint. The endpoint is a URL, or a host name with or without a port. hostOf returns
+// an empty string when there is no host.
 func hostOf(text string) string {
 	text = strings.TrimSpace(text)
 	if !strings.Contains(text, "://") {
@@ -36,8 +36,8 @@ func hostOf(text string) string {
 }
 
 // isOutside reports whether a host is probably not reachable from an offline cluster, because it is neither a private
-// address nor a name of the cluster or of a private network. A name of two labels is the name of a Service and its
-// namespace, except in publicDomains.
+// address nor a name of the cluster or of a private network. A two-label name is the name of a Service and its
+// namespace, unless its domain is in publicDomains.
 func isOutside(host string) bool {
 	if address, err := netip.ParseAddr(host); err == nil {
 		return address.IsGlobalUnicast() && !address.IsPrivate() && !carrier.Contains(address.Unmap())

@@ -51,7 +51,7 @@ func Check(d *draft.Draft) {
 }
 
 // Findings returns the parts that need the internet in a configuration that is not generated: the user's own, or the
-// image's. All findings are warnings at the field path, because only the server can reject such a configuration.
+// image's. All findings are warnings at the field `path`, because only the server can reject such a configuration.
 func Findings(data []byte, path string, wishes *intent.Intent, rel *release.Release) []draft.Finding {
 	base, err := baseconfig.Parse(data)
 	if err != nil {

@@ -2,8 +2,8 @@ package provider
 
 import "strings"
 
-// Defaults returns RequiredDefaults for a provider with the given id in a distribution with the given name. Values
-// replace the placeholders {id}, {table} (the id as a table name) and {distribution}. The result is a copy.
+// Defaults returns RequiredDefaults for a provider with the given id in a distribution with the given name. Defaults
+// replaces the placeholders {id}, {table} (the id as a table name) and {distribution}. The result is a copy.
 func (t *Type) Defaults(id, distribution string) []Default {
 	out := make([]Default, len(t.RequiredDefaults))
 	for i, d := range t.RequiredDefaults {
@@ -12,12 +12,12 @@ func (t *Type) Defaults(id, distribution string) []Default {
 	return out
 }
 
-// Fill returns a copy of a value in which values replace the placeholders {id}, {table} and {distribution}.
+// Fill returns a copy of a value and, in the copy, replaces the placeholders {id}, {table} and {distribution}.
 func Fill(value any, id, distribution string) any {
 	return expand(strings.NewReplacer("{id}", id, "{table}", tableName(id), "{distribution}", distribution), value)
 }
 
-// Default returns the default value of one key, in which values replace the placeholders.
+// Default returns the default value of one key, and replaces the placeholders as Fill does.
 func (t *Type) Default(key, id, distribution string) (any, bool) {
 	for _, d := range t.Defaults(id, distribution) {
 		if d.Key == key {

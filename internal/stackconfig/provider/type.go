@@ -21,8 +21,8 @@ type Type struct {
 	Type string
 	// Config is the class of its `config` mapping: keys, types, defaults, and the handling of unknown keys.
 	Config *schema.Class
-	// Broken is the reason why the server of this release does not start if the config contains the type, in words that
-	// follow "…; " (server fact 13). It is empty for nearly all types.
+	// Broken is the reason why the server of this release does not start if the config contains the type (server fact 13).
+	// A message appends this text after "; ". It is empty for nearly all types.
 	Broken string
 	// KeptForm names the format of the type's data, if a later release cannot read the format and does not start with such
 	// data (server fact 25). It is empty for nearly all types.

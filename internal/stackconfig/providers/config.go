@@ -78,7 +78,8 @@ func (c *configWriter) takesURL() bool {
 }
 
 // checkEndpoint checks an endpoint against the form that the key accepts. Because the operator writes the endpoint to a
-// ConfigMap, checkEndpoint rejects a user or a password, unless the endpoint refers to a variable.
+// ConfigMap, checkEndpoint rejects an endpoint with a user name or a password, unless the endpoint refers to a
+// variable.
 func (c *configWriter) checkEndpoint(endpoint string) error {
 	scheme, _, found := strings.Cut(endpoint, "://")
 	if c.takesURL() || scheme == "http" || scheme == "https" {

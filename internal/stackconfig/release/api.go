@@ -26,6 +26,6 @@ type Removal struct {
 	Name string `json:"name"`
 	// Last is the last line that had the part.
 	Last string `json:"last"`
-	// Instead is the replacement, in words that follow "…; ", for example "set OTEL_* variables in …".
+	// Instead describes the replacement, for example "set OTEL_* variables in …". A message appends this text after "; ".
 	Instead string `json:"instead"`
 }

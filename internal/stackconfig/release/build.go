@@ -194,7 +194,7 @@ func (b *builder) distributions() map[string]*Distribution {
 	return out
 }
 
-// references returns the references of the document, without references to settings that do not exist in the line's
+// references returns the references of the document, except those whose settings do not exist in the line's
 // configuration.
 func (b *builder) references(top *schema.Class) []Reference {
 	return slices.DeleteFunc(slices.Clone(b.doc.References), func(ref Reference) bool {

@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// onlyUser are the required keys without a default, which only the user can set.
+// onlyUser lists the required keys that have no default. Only the user can set these keys.
 var onlyUser = map[string][]string{
 	"file_processors/remote::unstructured-api": {"api_key"},
 	"files/remote::openai":                     {"api_key"},
@@ -35,8 +35,8 @@ var onlyUser = map[string][]string{
 	},
 }
 
-// TestRequiredDefaultsLoad builds a config from only the defaults for every provider type of every line. The only
-// problem allowed is a missing key that only the user can set.
+// For every provider type of every line, TestRequiredDefaultsLoad builds a config from only the defaults of the type.
+// The only problem allowed is a missing key that only the user can set.
 func TestRequiredDefaultsLoad(t *testing.T) {
 	used := map[string]bool{}
 	eachLine(t, func(t *testing.T, r *release.Release) {

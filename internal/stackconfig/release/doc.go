@@ -9,5 +9,6 @@
 // checks.overlay.yaml and offline.overlay.yaml also contain facts about several lines, but these facts do not affect
 // any configuration. history.yaml lists the lines that users may request, the APIs of all releases and the removed
 // parts. The files are embedded, and the files of a line are parsed once, on first use. The returned values are shared:
-// treat them as read-only. testdata/facts contains the result, one file per release line.
+// treat them as read-only. testdata/facts contains the facts that come from rules and overlays, in one file per release
+// line.
 package release

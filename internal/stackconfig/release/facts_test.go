@@ -13,9 +13,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// TestFacts checks all the data of each line that comes from rules and overlays and not from the server's package.
-// There is one file per release line: `diff testdata/facts/0.6.txt testdata/facts/0.7.txt` shows the changes in a
-// release. A file that belongs to no release line causes the test to fail.
+// For each line, TestFacts checks all data that comes from rules and overlays and not from the server's package. There
+// is one file per release line: `diff testdata/facts/0.6.txt testdata/facts/0.7.txt` shows the changes in a release. A
+// file that belongs to no release line causes the test to fail.
 func TestFacts(t *testing.T) {
 	const dir = "testdata/facts"
 	seen := map[string]bool{}

@@ -94,7 +94,8 @@ func TestAgreesWithTheReference(t *testing.T) {
 		"inference/remote::oci.oci_compartment_id is required": true,
 		"inference/remote::vllm.url type":                      true,
 		"inference/remote::vllm.base_url type":                 true,
-		// The reference contains the values that the classes declare, but the code of the classes rejects these values.
+		// For the following entries, the reference contains what the classes declare, but the code of the classes rejects
+		// these values.
 		"inference/inline::meta-reference.model type":                   true,
 		"inference/remote::oci.oci_auth_type type":                      true,
 		"vector_io/remote::chromadb.url type":                           true,

@@ -95,7 +95,8 @@ func outOfBounds(t *testing.T, line, kind, config string) int {
 	return count
 }
 
-// The parser requires the type of each authentication method, even when its class has a default.
+// The parser requires the type of each authentication method, even when the class of the method has a default for the
+// type.
 func TestAuthenticationNeedsAType(t *testing.T) {
 	for _, line := range release.Lines() {
 		server := lineOf(t, line).Server

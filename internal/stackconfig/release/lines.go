@@ -98,8 +98,8 @@ type Aliases struct {
 	// Endpoints and Credentials are the keys for the endpoint and the credential. The keys of the newest line come first.
 	Endpoints   []EndpointAlias
 	Credentials []string
-	// Strict reports whether any line rejects an unknown key or passes it on, so that only one alias may be written
-	// (milvus, the safety provider passthrough).
+	// Strict reports whether any line rejects an unknown key or passes it on to a library, so that the operator can write
+	// only one alias (milvus, the safety provider passthrough).
 	Strict bool
 }
 

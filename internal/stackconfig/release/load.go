@@ -27,7 +27,7 @@ var files = sync.OnceValue(func() directory {
 	dir := directory{load: map[string]func() (*Release, error){}}
 	entries, err := embedded.ReadDir("data")
 	if err != nil {
-		// This cannot happen, because the compiler embeds the directory.
+		// An error cannot occur here, because the compiler embeds the directory.
 		panic(fmt.Sprintf("release: the data is not embedded: %v", err))
 	}
 	for _, entry := range entries {

@@ -84,6 +84,6 @@ func TestServices(t *testing.T) {
 	}
 }
 
-// withoutService are remote types whose service the user sets in keys other than the key for the endpoint, or in
-// requests.
+// withoutService lists remote types for which the user specifies the service in requests, or in keys other than the key
+// for the endpoint.
 var withoutService = []string{"tool_runtime/remote::model-context-protocol", "vector_io/remote::oci"}

@@ -19,8 +19,9 @@ type Registry struct {
 type Published struct {
 	// Type is the type, for example `model`, of the entries in the registry.
 	Type string `json:"type"`
-	// API is the API of the providers. It is set if the server keeps the entries of removed providers. In this case, only
-	// the entries of absent providers may be removed. Empty means that the server writes all entries again at each start.
+	// API is the API of the providers. It is set if the server keeps the entries of removed providers. In this case, the
+	// script that runs before the server starts can remove only the entries of absent providers. Empty means that the
+	// server writes all entries again at each start.
 	API string `json:"api"`
 	// Source is the `source` of such an entry. An entry that a client registered has a different source.
 	Source string `json:"source"`

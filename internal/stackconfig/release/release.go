@@ -50,7 +50,7 @@ type Release struct {
 
 // Runtime describes how the server of a release starts.
 type Runtime struct {
-	// ConfigFile is the file name of the server's own configs: `config.yaml`, up to 0.3 `run.yaml`.
+	// ConfigFile is the file name of the server's own configs: `run.yaml` up to 0.3, and `config.yaml` in later releases.
 	ConfigFile string `json:"config_file"`
 	// Entrypoint is the program that the image starts. It reads ConfigVariable.
 	Entrypoint string `json:"entrypoint"`
@@ -59,7 +59,7 @@ type Runtime struct {
 	// Command, for example [llama stack run], starts the server with a config file as its last argument.
 	Command []string `json:"command"`
 	// ConfigVariable is the variable, for example `RUN_CONFIG_PATH`, that names the file for Entrypoint to pass to the
-	// server. Empty means that the image reads no such variable (0.2), and that Command must be started instead.
+	// server. Empty means that the image reads no such variable (0.2), and that the pod must run Command instead.
 	ConfigVariable string `json:"config_variable"`
 	// FactoryVariable is the variable, for example `LLAMA_STACK_CONFIG`, that contains the path of the config for the
 	// server's uvicorn factory.

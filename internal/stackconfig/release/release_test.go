@@ -552,8 +552,8 @@ func TestStoresRequiredWithSettings(t *testing.T) {
 	}
 }
 
-// TestListsOfVectorStores checks the first release in which replicas find each other's vector stores, and the types of
-// vector stores whose content the replicas do not find.
+// TestListsOfVectorStores checks which release is the first in which replicas find each other's vector stores. It also
+// checks for which types of vector stores the replicas do not find the content.
 func TestListsOfVectorStores(t *testing.T) {
 	eachLine(t, func(t *testing.T, r *release.Release) {
 		store, _ := r.Storage.Store("vector_stores")
@@ -568,7 +568,7 @@ func TestListsOfVectorStores(t *testing.T) {
 	})
 }
 
-// TestInlineStores checks that, in 0.2, a provider's store is a whole backend with its own file.
+// TestInlineStores checks that, in 0.2, the default of a provider's store is a complete backend with its own file.
 func TestInlineStores(t *testing.T) {
 	r := lineOf(t, "0.2")
 	for _, tt := range []struct{ api, kind, key, want string }{

@@ -40,13 +40,14 @@ type Resource struct {
 	PublicAlias string
 	// AnyProvider is the value of `provider_id` that selects any available provider (`all`). Empty means no such value.
 	AnyProvider string
-	// PrefixOnce reports whether an id that starts with the id of its provider and a slash does not receive a second
-	// prefix.
+	// PrefixOnce reports whether the prefix is added only once: an id that already starts with the id of its provider and
+	// a slash is unchanged.
 	PrefixOnce bool
 	// RegistryType is the type, for example `model`, of the entries in the server's registry. Empty means that the server
 	// does not store such entries in the registry.
 	RegistryType string
-	// Dropped reports whether the server accepts the list and then ignores its entries. Instead is then the remedy.
+	// Dropped reports whether the server accepts the list and then ignores its entries. If so, the field Instead contains
+	// the remedy.
 	Dropped bool
 	// Instead is the remedy if Dropped is true, in words that follow "…; ", for example "declare MCP servers under
 	// connectors".
@@ -90,9 +91,10 @@ func (r *Resource) DropsID() bool {
 
 // Tools describes how tools are declared in a release.
 type Tools struct {
-	// BuiltIn are the tools for which users may write a short name, sorted by that name.
+	// BuiltIn are the tools for which users can write a short name, sorted by that name.
 	BuiltIn []BuiltInTool
-	// MCP is the kind of resource that declares an MCP server: `connectors`, up to 0.6 `tool_groups`.
+	// MCP is the kind of resource that declares an MCP server: `tool_groups` up to 0.6, and `connectors` in later
+	// releases.
 	MCP string
 	// MCPURLKey is the key, for example `url`, of the server's URL in that resource.
 	MCPURLKey string

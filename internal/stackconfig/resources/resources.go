@@ -66,7 +66,7 @@ type resource struct {
 	id    string
 	path  *field.Path
 	entry *yaml.Node
-	// public identifies an entry among the user's entries of the same kind. Two entries may have the same id when their
+	// public identifies an entry among the user's entries of the same kind. Two entries can have the same id when their
 	// providers differ.
 	public string
 }

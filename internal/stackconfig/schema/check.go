@@ -21,7 +21,7 @@ func (c *Class) Check(node *yaml.Node) []Problem {
 	return c.check("", node)
 }
 
-// Check returns all problems with a value of the key: its type, its limits, and its content.
+// Check returns all problems with the type, the limits and the content of a value of the key.
 func (k *Key) Check(node *yaml.Node) []Problem { return k.check("", node) }
 
 // Check returns all problems with a value that must have the type.
@@ -154,8 +154,9 @@ func (e *Expr) checkDict(path string, node *yaml.Node) []Problem {
 }
 
 // checkUnion accepts a value that one member accepts. For a list or mapping that no member accepts, it reports the
-// problems for one member. This is the class that the tag identifies or, without a tag, the member with the fewest
-// problems among those that take the value's kind. For a scalar that no member accepts, it reports the wrong type.
+// problems that checkTagged finds. If checkTagged returns false, checkUnion reports the problems for the member with
+// the fewest problems among those that take the value's kind. For a scalar that no member accepts, it reports the wrong
+// type.
 func (e *Expr) checkUnion(path string, node *yaml.Node) []Problem {
 	kind := kindOf(node)
 	if kind == valueReference && !e.takesScalar() {

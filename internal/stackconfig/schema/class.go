@@ -43,7 +43,8 @@ type Key struct {
 	Aliases []string
 	// Type is the type of the value.
 	Type *Expr
-	// Required reports whether the key must be present for the class to load. The key may be null when Type allows null.
+	// Required reports whether the key must be present for the class to load. The value of the key can be null when Type
+	// allows null.
 	Required bool
 	// Default is the value used when the key is absent: nil, bool, string, json.Number, []any or map[string]any.
 	// It is meaningful only when Required is false.
@@ -76,7 +77,7 @@ type Limits struct {
 	Means string `json:"means,omitempty"`
 	// Contains lists the substrings that a string must contain.
 	Contains []string `json:"contains,omitempty"`
-	// Not lists the strings that the server rejects, regardless of case.
+	// The server rejects each string in Not, regardless of case.
 	Not []string `json:"not,omitempty"`
 	// Values are the limits for each value in a list or a mapping.
 	Values *Limits `json:"values,omitempty"`
@@ -144,7 +145,7 @@ func (c *Class) reindex() {
 			c.index[alias] = i
 		}
 	}
-	// Names come second, so that a key's own name takes precedence over another key's alias.
+	// The names are added after the aliases, so that a key's own name takes precedence over another key's alias.
 	for i := range c.Keys {
 		c.index[c.Keys[i].Name] = i
 	}

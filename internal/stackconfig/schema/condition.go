@@ -8,7 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Condition requires that the key Key has the value Value. Value is true or false for a boolean, and the text in the
+// Condition requires the value Value for the key Key. Value is true or false for a boolean, and the text in the
 // configuration for a string or a whole number. A list meets the condition if it contains Value.
 type Condition struct {
 	Key   string `json:"key"`
@@ -20,7 +20,7 @@ func (c *Class) met(conditions []Condition, node *yaml.Node) bool {
 	for _, condition := range conditions {
 		value := c.valueOf(condition.Key, node)
 		if value == nil {
-			// For an absent key, the default counts.
+			// If the key is absent, the condition applies to its default.
 			if key, _ := c.Key(condition.Key); key.Default != condition.Value {
 				return false
 			}

@@ -21,7 +21,7 @@ var basics = map[string]Kind{
 	"Path":      KindPath,
 }
 
-// generics are the names of types that may have arguments.
+// generics are the names of types that can have arguments.
 var generics = map[string]Kind{
 	"list":    KindList,
 	"set":     KindList,

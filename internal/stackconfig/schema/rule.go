@@ -20,13 +20,13 @@ const (
 	Together RuleKind = "together"
 	// AnyOf requires at least one of the keys.
 	AnyOf RuleKind = "any_of"
-	// Below requires that the first key's number is less than the second key's number. An absent key has its default.
+	// Below requires the first key's number to be less than the second key's number. An absent key has its default.
 	Below RuleKind = "below"
-	// NotAbove requires that the first number is not greater than the second. An absent key has its default.
+	// NotAbove requires the first key's number to be at most the second key's number. An absent key has its default.
 	NotAbove RuleKind = "not_above"
 	// Disjoint requires that two lists or mappings have no value in common, regardless of case.
 	Disjoint RuleKind = "disjoint"
-	// Never is broken if all conditions in If are met. The problem is reported at the first key.
+	// A Never rule is broken if all conditions in If are met. The problem is reported at the first key.
 	Never RuleKind = "never"
 )
 
@@ -36,7 +36,7 @@ const (
 type Rule struct {
 	Kind RuleKind `json:"kind"`
 	Keys []string `json:"keys"`
-	// If are the conditions under which the rule applies. Empty means always.
+	// The list If contains the conditions under which the rule applies. If the list is empty, the rule always applies.
 	If []Condition `json:"if,omitempty"`
 }
 
@@ -160,7 +160,7 @@ func (c *Class) number(name string, node *yaml.Node) (float64, bool) {
 	return number, err == nil
 }
 
-// disjoint returns the problem if the values of two keys have a value in common, or nil.
+// disjoint returns the problem if the lists or mappings of two keys have a value in common, or nil.
 func (c *Class) disjoint(rule Rule, path string, node *yaml.Node) *Problem {
 	taken := make(map[string]bool)
 	for _, value := range valuesOf(c.valueOf(rule.Keys[1], node)) {

@@ -9,8 +9,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// A mapping is checked against the class of its tag, even if this results in more problems. For a missing tag that
-// every class requires, the problem lists all values of the tag.
+// Check compares a mapping with the class that the tag of the mapping determines, even if a different class would
+// result in fewer problems. For a missing tag that every class requires, the problem lists all values of the tag.
 func TestTaggedUnion(t *testing.T) {
 	number := &schema.Expr{Kind: schema.KindInt}
 	class := func(tag string, keys ...string) *schema.Expr {

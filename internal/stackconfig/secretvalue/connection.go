@@ -69,7 +69,7 @@ func (c *connection) setQuery(text string) error {
 	return nil
 }
 
-// parseKeywords parses name=value pairs. A value may be in single quotes. A backslash escapes the next character, with
+// parseKeywords parses name=value pairs. A value can be in single quotes. A backslash escapes the next character, with
 // or without quotes.
 func (c *connection) parseKeywords(value string) error {
 	rest := strings.TrimSpace(value)

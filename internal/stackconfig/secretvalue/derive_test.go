@@ -101,7 +101,7 @@ func TestDeriveErrors(t *testing.T) {
 	}
 }
 
-// Each case is the value of a variable with the expected error.
+// Each case contains the value of a variable and the expected error.
 func TestUsable(t *testing.T) {
 	const (
 		number  = "looks like a number, so the server converts and then rejects the value; use another value"
@@ -137,7 +137,7 @@ func TestUsable(t *testing.T) {
 }
 
 // FuzzDerive checks that Derive does not panic, that it returns an error or a value that the server reads unchanged,
-// and that no error contains the value.
+// and that no error contains the connection string.
 func FuzzDerive(f *testing.F) {
 	for _, seed := range []string{
 		"postgresql://me:hidden@db:5432/stack?sslmode=require", "host=db user='a b' password=c", "postgres://:@/", "x=\\", "a://b,c",

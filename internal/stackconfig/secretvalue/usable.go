@@ -26,8 +26,8 @@ func IsInteger(text string) bool { return pythonInt.MatchString(text) }
 func IsFloat(text string) bool { return pythonFloat.MatchString(text) }
 
 // Usable returns the reason why the server would not read a value unchanged, or nil. The server converts the values of
-// variables. In every release, for example, the token 12345 becomes a number and is rejected, and quotes do not prevent
-// this (server fact 5). The error never contains the value.
+// variables. For example, every release converts the token 12345 to a number and then rejects it. Quotes do not prevent
+// the conversion (server fact 5). The error never contains the value.
 func Usable(value string) error {
 	trimmed := strings.TrimSpace(value)
 	switch {
@@ -46,8 +46,8 @@ func Usable(value string) error {
 	case value == "~" || strings.HasPrefix(value, "~/"):
 		return errors.New("begins with ~, which the server replaces with its home directory; use another value")
 	case envref.In(value):
-		// From 1.2 on, the command line replaces references, and the workers replace references in the result (server fact
-		// 6).
+		// From 1.2 on, the server's command-line program replaces references, and the workers then replace references in the
+		// result (server fact 6).
 		return errors.New("contains a reference such as ${env.NAME}, which server releases from 1.2 on replace; use another value")
 	}
 	return nil

@@ -26,8 +26,8 @@ const defaultNamespace = "default"
 // the configuration differs from the stored entry (server fact 20). Therefore, before each start of the server, the
 // programs of package startup remove the configuration's entries from the registry (decision 0010).
 type Registry struct {
-	// Earlier is the location in which earlier operators stored the registry of the current resources: a SQLite file, as
-	// written in the configuration, or a namespace.
+	// Earlier is the location in which earlier versions of the operator stored the registry for the resources in the
+	// current configuration: a SQLite file, as written in the configuration, or a namespace.
 	Earlier string
 	// Namespace is the namespace of the registry in a store that several stacks may use. It is the value of LLS_REGISTRY.
 	// Empty means that the store is the stack's own SQLite file, or that the base reads the namespace from a variable.
@@ -35,13 +35,14 @@ type Registry struct {
 }
 
 // registryNamespace sets a separate namespace for the registry of this stack in a store that other stacks may also use,
-// and records where earlier operators stored the registry. A SQLite file needs no separate namespace, because only one
-// stack uses it, and releases up to 0.8 ignore its namespace (server fact 24).
+// and records where earlier versions of the operator stored the registry. A SQLite file needs no separate namespace,
+// because only one stack uses it, and releases up to 0.8 ignore its namespace (server fact 24).
 //
 // The namespace of the registry contains the stack's name and Kubernetes namespace, but not its UID, so that a stack
 // that is restored from a backup keeps its registry. In addition, the UID is unknown when a stack is rendered without a
-// cluster. To use the registry of another stack, set LLS_REGISTRY. Preflight pods do this, and so must a user who
-// restores a stack under a different name.
+// cluster. To use a different registry, for example that of another stack, set LLS_REGISTRY. The operator sets this
+// variable in preflight pods, which have a separate registry. A user who restores a stack under a different name must
+// set this variable, so that the stack keeps its registry.
 func (s *storageWriter) registryNamespace() *Registry {
 	metadata := yamlnode.Get(s.stores, "metadata")
 	backend := yamlnode.Get(s.backends, yamlnode.Text(metadata, "backend"))

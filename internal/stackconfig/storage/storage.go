@@ -129,7 +129,8 @@ func (s *storageWriter) removeBackends(gone map[string]bool) {
 	s.backends.Content = kept
 }
 
-// repoint changes every reference {backend: <name>} to a removed backend, in stores, providers and the quota.
+// repoint replaces the name in every reference {backend: <name>} that names a removed backend, in stores, providers and
+// the quota. The new name is `to`.
 func (s *storageWriter) repoint(node *yaml.Node, gone map[string]bool, to string, path *field.Path) {
 	if node == s.backends {
 		return

@@ -22,8 +22,8 @@ func newDraft(t *testing.T, base string, in *intent.Intent) *draft.Draft {
 	return draft.New(parsed, in, release.Default(), "")
 }
 
-// Without storage in the spec, the server's defaults apply, with the stack's own file as the registry. A resource makes
-// the section necessary.
+// Without storage in the spec, the server's defaults apply, with the stack's own file as the registry. If the server
+// registers a resource, the configuration must contain the section `storage`.
 func TestPlaceWithoutStorage(t *testing.T) {
 	d := newDraft(t, "{}", &intent.Intent{Name: "demo"})
 	registry, derived := storage.Place(d, false)

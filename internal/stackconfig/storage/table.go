@@ -52,7 +52,7 @@ func nameTable(d *draft.Draft, backend *yaml.Node, inUse string) {
 }
 
 // tableWithDefault replaces the default in a table name of the base with the table in use. It returns false when the
-// name has no default or already has this default, or when a variable sets the table.
+// name has no default, when the default is already the table in use, or when a variable sets the table.
 func tableWithDefault(d *draft.Draft, written, inUse string) (string, bool) {
 	found, whole := envref.Lookalike.Whole(written)
 	if !whole || found.Operator != envref.Default || found.Text == inUse || d.IsSet(found.Name) {

@@ -33,8 +33,8 @@ type Case struct {
 	// Go is the result of validate.Spec. It is empty if validate.Spec accepts the object, or if the object cannot be
 	// decoded.
 	Go []string
-	// ServerOnly is the reason why only the API server rejects the object: validate.Spec accepts it, or the object cannot
-	// be decoded.
+	// ServerOnly is the reason why only the API server rejects the object. validate.Spec accepts such an object, or the
+	// object cannot be decoded.
 	ServerOnly string
 
 	node *yaml.Node

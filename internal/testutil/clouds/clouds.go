@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// Secret is part of the secret keys, tokens and errors that the services return. It must not appear in output for users
-// or in logs.
+// Secret is a string that occurs in the secret keys, tokens and errors that the services return. It must not appear in
+// output for users or in logs.
 const Secret = "cAnArY-cloud"
 
 // Asked describes a request that a stand-in received.
@@ -80,7 +80,7 @@ func (c *Clouds) On(place string, answer http.HandlerFunc) {
 	c.answers[place] = answer
 }
 
-// Asked returns the requests for places with the prefix.
+// Asked returns the requests whose place begins with the given prefix.
 func (c *Clouds) Asked(place string) []Asked {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -13,7 +13,7 @@ const (
 	Azure  = "team.azurecr.io"
 )
 
-// Registries makes each registry pass requests with the operator's identity to the given handler.
+// Registries makes each registry pass a request to the given handler if the request contains the operator's identity.
 func (c *Clouds) Registries(content http.Handler) {
 	c.On(ECR+"/v2/", func(w http.ResponseWriter, r *http.Request) {
 		if user, password, _ := r.BasicAuth(); user != "AWS" || password != ECRPassword {

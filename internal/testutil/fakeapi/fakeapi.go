@@ -24,7 +24,7 @@ import (
 
 // Server is an API server that returns the responses that a test sets.
 type Server struct {
-	// Kubeconfig is the file that selects the server, with the namespace "team-a".
+	// Kubeconfig is the path of a kubeconfig file that selects the server and the namespace "team-a".
 	Kubeconfig string
 
 	mu       sync.Mutex

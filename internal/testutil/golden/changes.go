@@ -15,7 +15,8 @@ import (
 //
 // A path identifies an item of a list by the item's value for one key. This is the first key in the variable
 // `identifying` that has a different value in each item. Without such a key, the path contains the item's index. If a
-// list does not begin with its items from the base in the same order, a line "+ path: order" lists all its items.
+// list does not begin with the items that it shares with the base, in the order of the base, a line "+ path: order"
+// lists all items of the list.
 func Changes(base, object map[string]any) []byte {
 	var out bytes.Buffer
 	before, after := leaves(base), leaves(object)
@@ -118,7 +119,8 @@ func itemNames(list []any) []string {
 	return names
 }
 
-// compareOrder records each list that does not begin with its items from the base in the same order.
+// compareOrder records each list that does not begin with the items that it shares with the base, in the order of the
+// base.
 func compareOrder(orders map[string]string, path string, base, object any) {
 	switch object := object.(type) {
 	case map[string]any:

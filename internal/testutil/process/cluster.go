@@ -103,7 +103,7 @@ func DefinitionBefore() string {
 // Install applies the shipped manifests.
 func (c *Cluster) Install(t testing.TB) {
 	t.Helper()
-	// The first apply may fail, because the API server does not yet serve the kinds that the manifests define.
+	// The first apply can fail, because the API server does not yet serve the kinds that the manifests define.
 	testutil.Within(t, Patience, func() error {
 		output, err := c.Kubectl(t, "apply", "--server-side", "--force-conflicts", "-f",
 			filepath.Join(testutil.Root(), "dist", "install.yaml"))

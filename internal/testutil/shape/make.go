@@ -19,7 +19,7 @@ func many(n int, item func(i int) any) list {
 	return made
 }
 
-// lines repeats the string `format` n times, and replaces %d with the number of the repetition.
+// lines repeats the string `format` n times, and replaces %d with the index of the repetition, which begins at 0.
 func lines(n int, format string) string {
 	var b strings.Builder
 	for i := range n {

@@ -77,7 +77,7 @@ func stacksOfBefore(t testing.TB) []*unstructured.Unstructured {
 	return stacks
 }
 
-// Stacks reads every stack in a version. The keys of the result have the form namespace/name.
+// Stacks reads every stack in the given version. The keys of the result have the form namespace/name.
 func (c *Cluster) Stacks(t testing.TB, version string) map[string]*unstructured.Unstructured {
 	t.Helper()
 	list := &unstructured.UnstructuredList{}

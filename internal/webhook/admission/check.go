@@ -84,8 +84,8 @@ func (v *Validator) resolve(object *stack, config operatorconfig.Config) (distri
 	return distribution.Resolve(asked.Name, asked.Image, asked.Version, images)
 }
 
-// isCatalog reports whether the image is in the catalog. The catalog contains the base configurations of its
-// images, so their labels need not be read.
+// isCatalog reports whether the image is in the catalog. The catalog contains the base configurations of its images, so
+// the webhook does not need to read the labels of these images.
 func (v *Validator) isCatalog(object *stack, config operatorconfig.Config) bool {
 	asked := object.Spec.Distribution
 	_, related := v.options.RelatedImages.Image(asked.Name, asked.Version)

@@ -21,8 +21,8 @@ import (
 
 // Options are the options of a Validator.
 type Options struct {
-	// Config returns the operator's current configuration. If it returns an error, only the rules that need no
-	// configuration are checked. Config is required.
+	// Config returns the operator's current configuration. If it returns an error, the Validator checks only the rules
+	// that need no configuration. Config is required.
 	Config func(context.Context) (operatorconfig.Config, error)
 	// RelatedImages replace the images in the catalog, unless the operator's ConfigMap replaces them.
 	RelatedImages distribution.Overrides
@@ -48,7 +48,8 @@ func NewValidator(options Options) *Validator {
 
 // Handle answers one request. It allows an update that does not change the spec, or whose object is being deleted. It
 // denies any other object that it cannot decode. It turns an error that the stored object already has into a warning.
-// It denies an update through v1alpha1 that would remove fields that v1alpha1 cannot hold.
+// It denies an update through v1alpha1 that would remove fields of the stored object, because the annotation for such
+// fields has no space for them.
 func (v *Validator) Handle(ctx context.Context, request admission.Request) admission.Response {
 	if request.Operation != admissionv1.Create && request.Operation != admissionv1.Update || request.SubResource != "" {
 		return admission.Allowed("")

@@ -306,7 +306,8 @@ func (b *bench) eventuallyUntrusted(t *testing.T, because string) {
 	})
 }
 
-// If another program keeps changing the bundle, the operator reports that and restores the bundle at a limited rate.
+// If another program keeps changing the bundle, the operator reports the conflict, and restores the bundle at a limited
+// rate.
 func TestOtherWriterOfBundle(t *testing.T) {
 	b := newBench(t)
 	b.create(t, definition(service))
@@ -351,7 +352,7 @@ func TestWithoutPermissions(t *testing.T) {
 	}
 }
 
-// If it has permissions only in its own namespace, the operator still serves. For each object, it reports once that it
+// If the operator has permissions only in its own namespace, it still serves. For each object, it reports once that it
 // cannot inject the CA certificate.
 func TestWithoutClusterPermissions(t *testing.T) {
 	const account = "namespaced"
@@ -379,7 +380,7 @@ func TestWithoutClusterPermissions(t *testing.T) {
 	}
 }
 
-// The webhook server of a manager starts and stops with its certificates.
+// A manager starts and stops the webhook server together with the Certificates.
 func TestServer(t *testing.T) {
 	b := newBench(t)
 	certificates, err := New(plane.As(names.OperatorServiceAccount),

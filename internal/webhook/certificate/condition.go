@@ -16,8 +16,9 @@ import (
 
 // Untrusted is the condition of the CustomResourceDefinition while the operator cannot make the API server trust its
 // conversion webhook. The status of the condition is True. The condition exists only while the problem lasts, so that
-// an operator without this problem leaves no condition behind when it is removed. The condition is on the definition
-// and not on the stacks, because a stack that is written while the conversion fails can lose its managed fields.
+// an operator without this problem leaves no condition behind when you remove the operator. The condition is on the
+// definition and not on the stacks, because a stack that is written while the conversion fails can lose its managed
+// fields.
 const Untrusted apiextensionsv1.CustomResourceDefinitionConditionType = "llamastack.io/ConversionUntrusted"
 
 // ReasonNotInjected is the reason of Untrusted: the definition has a different bundle, and the operator cannot inject
@@ -28,7 +29,7 @@ const ReasonNotInjected = "CABundleNotInjected"
 const maxMessage = 32 << 10
 
 // reports returns true if the definition already has the condition for a problem, or if there is neither a condition
-// nor a problem. It does not compare messages, because the message for the same problem may vary.
+// nor a problem. It does not compare messages, because the message for the same problem can vary.
 func (w webhooks) reports(problem string) bool {
 	return slices.ContainsFunc(w.conditions, func(condition apiextensionsv1.CustomResourceDefinitionCondition) bool {
 		return condition.Type == Untrusted
@@ -36,7 +37,7 @@ func (w webhooks) reports(problem string) bool {
 }
 
 // tellDefinition returns a function that sets the condition of the CustomResourceDefinition for a problem, or removes
-// it if `problem` is empty. The function does not change the conditions of other programs.
+// the condition if `problem` is empty. The function does not change the conditions of other programs.
 func tellDefinition(c clients) func(ctx context.Context, problem string, now time.Time) error {
 	force := true
 	options := metav1.PatchOptions{FieldManager: names.FieldManager, Force: &force}

@@ -37,8 +37,8 @@ type target struct {
 	get      func(context.Context) (webhooks, error)
 	// patch writes the bundle, unless the object has changed since it was read.
 	patch func(ctx context.Context, found webhooks, bundle []byte) error
-	// tell sets the object's condition for a problem, or removes it if the parameter `problem` is empty. tell is nil if
-	// the object has no conditions.
+	// tell sets the object's condition for a problem, or removes the condition if the parameter `problem` is empty. tell
+	// is nil if the object has no conditions.
 	tell func(ctx context.Context, problem string, now time.Time) error
 
 	source  *source

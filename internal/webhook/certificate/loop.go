@@ -17,7 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/informer"
 )
 
-// longestPause bounds each pause, because the clock may be changed while the operator waits.
+// longestPause bounds each pause, because the clock can change while the operator waits.
 const longestPause = 12 * time.Hour
 
 // signal makes a loop call its function `look` one more time. It can be sent at any time, even during a call of `look`.

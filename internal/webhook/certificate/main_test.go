@@ -61,7 +61,7 @@ func run(m *testing.M) int {
 }
 
 // bench is the cluster for a test. All tests share one control plane, and the objects have fixed names. Therefore,
-// newBench deletes these objects.
+// newBench deletes the objects of earlier tests.
 type bench struct {
 	// Client has the permissions of an administrator.
 	client.Client
@@ -269,7 +269,7 @@ func (b *bench) stored(t *testing.T) *corev1.Secret {
 	return secret
 }
 
-// trusted returns the bundles that the two objects contain.
+// trusted returns the bundles in the CustomResourceDefinition and in the ValidatingWebhookConfiguration.
 func (b *bench) trusted(t *testing.T) (conversion, validation []byte) {
 	t.Helper()
 	crd, webhook := definition(service), configuration(service)

@@ -21,8 +21,8 @@ const (
 // still good.
 //
 // At first, a new authority is only added to the bundle. It signs certificates after it has been in the bundle for the
-// duration `settled`, or immediately if no other authority is valid. An authority is removed from the bundle when it or
-// every certificate that it could have signed has expired.
+// duration `settled`, or immediately if no other authority is valid. The function removes an authority from the bundle
+// when the authority has expired, or when every certificate that it could have signed has expired.
 func renew(found content, now time.Time, dnsNames []string) (wanted content, next time.Time, err error) {
 	wanted.authorities = slices.DeleteFunc(slices.Clone(found.authorities),
 		func(a authority) bool { return !validAt(a.certificate, now) })
@@ -108,7 +108,7 @@ func (c content) next(now time.Time) time.Time {
 		}
 	}
 	moments = slices.DeleteFunc(moments, func(moment time.Time) bool { return !moment.After(now) })
-	return slices.MinFunc(moments, time.Time.Compare) // there is a time, because every valid authority expires
+	return slices.MinFunc(moments, time.Time.Compare) // not empty, because valid authorities expire later
 }
 
 func (a authority) signs() bool { return a.key != nil }

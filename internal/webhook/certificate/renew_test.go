@@ -158,7 +158,7 @@ func certificateCases(t *testing.T) map[string]renewCase {
 func authorityCases(t *testing.T) map[string]renewCase {
 	t.Helper()
 	twoThirds := start.Add(authorityLife * 2 / 3)
-	late := twoThirds.Add(-40 * day) // a serving certificate issued at this time is not due at twoThirds
+	late := twoThirds.Add(-40 * day) // a serving certificate issued at this time is not due for renewal at twoThirds
 	trusted, stranger := made(t, start), strangeAuthority(t)
 	return map[string]renewCase{
 		// The new authority does not sign yet, because clients trust the old one and the serving certificate is still valid.
@@ -285,7 +285,7 @@ func TestNoBundleIsLate(t *testing.T) {
 			now = next
 		}
 	}
-	if len(authorities) != 3 { // A new authority follows after two thirds of ten years.
+	if len(authorities) != 3 { // A new authority follows after two thirds of the ten years of an authority.
 		t.Errorf("there were %d authorities", len(authorities))
 	}
 }

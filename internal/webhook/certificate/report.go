@@ -23,8 +23,9 @@ const (
 	// one.
 	firstRetry = time.Second
 	lastRetry  = time.Minute
-	// quietRetry is the longest pause during which a reporter does not report a write conflict with another replica. The
-	// injector also waits this long if its bundle is older than the Secret's bundle, or if it cannot write a condition.
+	// quietRetry is a limit for write conflicts with another replica. A reporter does not report such a conflict while the
+	// pause before the next attempt is at most quietRetry. The injector also waits for quietRetry if its bundle is older
+	// than the Secret's bundle, or if it cannot write a condition.
 	quietRetry = 8 * time.Second
 )
 
@@ -78,7 +79,7 @@ func (r *reporter) failed(ctx context.Context, err error) time.Duration {
 	return r.pause
 }
 
-// kindOf identifies a failure by its kind, because the text of the same failure may vary.
+// kindOf identifies a failure by its kind, because the text of the same failure can vary.
 func kindOf(err error) string {
 	if informer.Unavailable(err) {
 		return "Unavailable"

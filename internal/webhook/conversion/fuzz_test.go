@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/webhook/conversion"
 )
 
-// FuzzHandler checks that the answer to any request is a review. A successful answer contains every object of a review
-// that encoding/json reads the same way, converted and with the same name.
+// FuzzHandler checks that the answer to any request is a review. If encoding/json can also read the review, a
+// successful answer contains every object of the review, converted and with the same name.
 func FuzzHandler(f *testing.F) {
 	for _, body := range []string{
 		"", "{", "null", reviewOf(v2), reviewOf(v2, older("a"), newer("b")), reviewOf(v1, older("a"), newer("b")),
@@ -53,7 +53,7 @@ func compareObjects(t *testing.T, data []byte, got apiextensionsv1.ConversionRev
 	t.Helper()
 	var sent apiextensionsv1.ConversionReview
 	if err := json.Unmarshal(data, &sent); err != nil || sent.Request == nil {
-		return // values that are not read may have any content
+		return // a value that the handler does not read can have content that encoding/json rejects
 	}
 	if got.Response.UID != sent.Request.UID || len(got.Response.ConvertedObjects) != len(sent.Request.Objects) {
 		t.Fatalf("uid %q with %d objects for uid %q with %d", got.Response.UID, len(got.Response.ConvertedObjects), sent.Request.UID,

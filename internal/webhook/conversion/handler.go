@@ -28,7 +28,7 @@ const (
 //
 // The uid, the desiredAPIVersion and the review's own kind and apiVersion have to precede the objects. Every API server
 // writes them in this order. The handler begins its response to a review larger than a mebibyte while it is still
-// reading the review. The server has to use HTTP/2, or HTTP/1.1 as implemented by net/http.
+// reading the review. The webhook server has to use HTTP/2, or HTTP/1.1 as implemented by net/http.
 func Handler(log logr.Logger) http.Handler {
 	return &handler{
 		log: log, small: make(chan struct{}, smallReviews), large: make(chan struct{}, largeReviews),

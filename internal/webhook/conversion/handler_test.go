@@ -210,8 +210,8 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// Stored objects may have errors, which validation reports. A conversion must not fail because of them, because a
-// failure makes the whole list fail.
+// Stored objects may have errors, which validation reports. These errors must not cause a conversion to fail, because
+// the request for the whole list then fails.
 func TestOddObjectsAreConverted(t *testing.T) {
 	server := serve(t)
 	for name, object := range map[string]string{

@@ -9,7 +9,7 @@ import (
 // maxName bounds the length of a name in a message.
 const maxName = 253
 
-// nameOf returns the namespace and name of an object for a message. The object may be truncated, or may be invalid JSON
+// nameOf returns the namespace and name of an object for a message. The object can be truncated, or can be invalid JSON
 // after the metadata.
 func nameOf(object []byte) string {
 	decoder := json.NewDecoder(bytes.NewReader(object))

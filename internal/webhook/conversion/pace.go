@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// grace is the time that a client may take in addition to the time for its bytes.
+	// grace is the time that a client may take in addition to the time that its bytes take at the rate `slowest`.
 	grace = 10 * time.Second
 	// slowest is the minimum rate of reading and writing, in bytes per second. An API server is a thousand times as
 	// fast. Without a minimum rate, a client that sends byte by byte would block other clients.

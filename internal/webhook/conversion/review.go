@@ -54,8 +54,8 @@ func newReview(w http.ResponseWriter, r *http.Request) *review {
 	}
 }
 
-// end ends a review. err is the error from its last write. Its buffers are not reused after a failure, because the
-// server may still read from a buffer that it could not write.
+// end ends a review. err is the error from the last write of the response. After a failure, end does not keep the
+// buffers for later reviews, because the HTTP server can still read from a buffer that it could not write.
 func (v *review) end(err error) {
 	v.answer.pace.end()
 	if err == nil && v.failure == nil {

@@ -110,8 +110,8 @@ func (s *scanner) text() (string, error) {
 	return text, nil
 }
 
-// plainString returns the value of an ASCII string without escapes, as most strings are. It returns false for all
-// others.
+// plainString returns the value of an ASCII string without escapes. Most strings have this form. The function returns
+// false for all other strings.
 func plainString(raw []byte) (string, bool) {
 	last := len(raw) - 1
 	if last < 1 || raw[0] != '"' || raw[last] != '"' {

@@ -180,7 +180,7 @@ func TestFailureInTheMiddle(t *testing.T) {
 }
 
 // The memory for a review depends on its largest object and not on the number of objects. The test counts every
-// allocation, because buffers can also grow.
+// allocation, so that the count includes buffers that grow.
 func TestMemoryOfAReview(t *testing.T) {
 	const size, objects, most = 3 << 19, 8, 12
 	handler := conversion.Handler(logr.Discard())

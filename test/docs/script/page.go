@@ -87,7 +87,7 @@ type Command struct {
 	indent string
 }
 
-// Languages lists the languages that blocks on pages for users may have.
+// Languages lists the permitted languages of blocks on pages for users.
 var Languages = []string{
 	"console", "diff", "dockerfile", "ini", "json", "lua", "mermaid", "python", "text", "toml", "vim", "xml", "yaml",
 }

@@ -45,14 +45,14 @@ func omitPackage(path string) bool {
 	return unused.MatchString(path) || found && !usedServices.MatchString(service)
 }
 
-// omitTokenizer reports whether an image omits a tokenizer file, because the file does not have the form that the
+// omitTokenizer reports whether an image omits a tokenizer file, because the file does not have the format that the
 // server reads.
 func omitTokenizer(path string) bool { return strings.HasSuffix(path, ".json") }
 
 // Server returns an image of the real server of a release, such as 0.7.3, from the same environment that the tests in
-// test/server use. It contains the interpreter, the packages and the shared libraries that they need, all at the same
-// paths as on this machine. It includes the configuration of the release's starter distribution, without the providers
-// whose packages the image omits.
+// test/server use. The image contains the interpreter, the packages, and the shared libraries that the interpreter and
+// the packages need, all at the same paths as on this machine. It includes the configuration of the release's starter
+// distribution, without the providers whose packages the image omits.
 func Server(ctx context.Context, folder, version string) (v1.Image, error) {
 	match, err := release.Lookup(version)
 	if err != nil {
@@ -93,8 +93,8 @@ func Server(ctx context.Context, folder, version string) (v1.Image, error) {
 	}, layers...)
 }
 
-// serverLayers returns three layers: the machine's programs and libraries together with the entries that the parameter
-// own contains, the interpreter, and the environment.
+// serverLayers returns three layers. The first layer contains the machine's programs and libraries, and the entries in
+// the parameter `own`. The second layer contains the interpreter. The third layer contains the environment.
 func serverLayers(
 	ctx context.Context, folder string, interpreter python, environment string, own []Entry,
 ) ([]v1.Layer, error) {

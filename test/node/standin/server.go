@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// insecureArgument is the operator's argument for servers that require TLS.
+	// insecureArgument is the argument with which the operator makes a server that requires TLS serve plain HTTP.
 	insecureArgument = "--insecure"
 	// ownConfig is the path of the configuration in the image.
 	ownConfig = "/app/config.yaml"

@@ -56,8 +56,8 @@ func (s *llamaStack) list(ctx context.Context, path string) ([]string, error) {
 	return ids, nil
 }
 
-// route returns the server's shortest path with the suffix end, because some releases also have older paths. It returns
-// an empty string if there is no such path.
+// route returns the shortest of the server's paths that have the suffix in the parameter `end`, because some releases
+// also have older paths. It returns an empty string if there is no such path.
 func (s *llamaStack) route(ctx context.Context, method, end string) (string, error) {
 	var list struct {
 		Data []struct {
@@ -87,8 +87,8 @@ const maxFailed = 4
 // request that needs the same lock.
 const answerTimeout = 90 * time.Second
 
-// again repeats a request while the server responds with an internal error and fewer than limit requests have failed
-// since the start.
+// again repeats a request while the server responds with an internal error and the number of failed requests since the
+// start is less than the parameter `limit`.
 func (s *llamaStack) again(ctx context.Context, limit int, request func(ctx context.Context) error) error {
 	for {
 		attempt, cancel := context.WithTimeout(ctx, answerTimeout)

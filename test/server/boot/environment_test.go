@@ -45,7 +45,7 @@ func run(m *testing.M) int {
 }
 
 // scratchDirectory creates the directory for all temporary files of the tests, so that they can be deleted together.
-// Other users may read the directory, because PostgreSQL runs as a non-root user if the tests run as root.
+// Other users can read the directory, because PostgreSQL runs as a non-root user if the tests run as root.
 func scratchDirectory() (string, error) {
 	dir, err := os.MkdirTemp("", "llama-stack-server-test-")
 	if err != nil {

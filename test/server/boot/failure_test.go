@@ -99,7 +99,7 @@ var exception = regexp.MustCompile(`(?m)(?:^\s*((?:[a-z_0-9]+\.)*[A-Z][A-Za-z]*(
 var (
 	number  = regexp.MustCompile(`\bport \d+|\bstack\d+\b`)
 	padding = regexp.MustCompile(`\s+category=\S+$|\s+$`)
-	// address matches an address and the text after it. The test removes both, because the log may break lines there, and
+	// address matches an address and the text after it. The test removes both, because the log can break lines there, and
 	// because the address of a database is secret.
 	address = regexp.MustCompile(` \('(?:127|\(secret\)).*$| connecting to (?:127|\(secret\)).*$`)
 )

@@ -16,8 +16,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
-// resolve returns the same result as distribution.Resolve for a distribution of a release. It also works for a line
-// that is not yet offered, because a line is offered only after its servers start in this test.
+// resolve returns the same result as distribution.Resolve for a distribution of a release. It must also work for a line
+// that is not yet offered, because a line is offered only after its servers start in the tests of this package.
 func resolve(t *testing.T, rel *release.Release, name string) distribution.Resolved {
 	t.Helper()
 	shipped, ok := rel.Distribution(name)

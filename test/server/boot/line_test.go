@@ -28,9 +28,9 @@ func eachRelease(t *testing.T, test func(t *testing.T, rel *release.Release)) {
 	}
 }
 
-// heavy returns entries of spec.disabled for the providers of a configuration that need model weights or PyTorch,
-// because the test environments contain neither of them. An entry is one provider, or a whole API if all its providers
-// need them.
+// heavy returns entries for spec.disabled. They disable the providers of a configuration that need model weights or
+// PyTorch, because the test environments contain neither of them. An entry is one provider, or a whole API if all its
+// providers need them.
 func heavy(t *testing.T, rel *release.Release, config []byte) []string {
 	t.Helper()
 	var parsed struct {

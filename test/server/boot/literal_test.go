@@ -11,9 +11,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// TestLiteralMapping shows that the tests can fail. Requirement FR-031 maps an endpoint to the key url, which the
-// server reads in release 0.3 and earlier. Later releases ignore this key, and exit because the URL is missing. With
-// the release's own key and no other change, the server starts with the same configuration.
+// TestLiteralMapping shows that the tests of this package can detect a wrong configuration. Requirement FR-031 maps an
+// endpoint to the key url, which the server reads in release 0.3 and earlier. Later releases ignore this key, and exit
+// because the URL is missing. If only this key is replaced with the release's own key, the server starts.
 func TestLiteralMapping(t *testing.T) {
 	eachRelease(t, func(t *testing.T, rel *release.Release) {
 		vllm, ok := rel.Provider("inference", "remote::vllm")
@@ -52,7 +52,7 @@ func bootLiteral(t *testing.T, rel *release.Release, key string) error {
 }
 
 // literalConfig is the template of a configuration with which every release starts if ENDPOINT_KEY is the release's own
-// key. Each release ignores the other keys, which are for other releases.
+// key. Each release ignores the keys in the template that are for other releases.
 const literalConfig = `version: 2
 image_name: literal-mapping
 distro_name: literal-mapping

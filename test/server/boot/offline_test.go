@@ -85,13 +85,14 @@ func answersOffline(t *testing.T, rel *release.Release) {
 }
 
 // endsOffline checks whether each cause in the table prevents the server of a release from starting. If spec.offline is
-// set, the operator can reject the first two causes, so the test removes that field for them.
+// set, the operator can reject a stack with one of the first two causes, so the test removes spec.offline in these two
+// cases.
 func endsOffline(t *testing.T, rel *release.Release) {
 	for _, tt := range []struct {
 		name, says, tokenizer string
 		edit                  func(spec map[string]any)
 		ends                  bool
-		// needs is a Python package that the test environments of some releases do not contain.
+		// needs is a Python package that the case requires. The test environments of some releases do not contain it.
 		needs string
 	}{
 		{

@@ -190,8 +190,8 @@ func startServer(t *testing.T, b boot) (*llamaStack, error) {
 	}
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Dir = b.home
-	// The tokenizer directory, the port and the workers' timeout differ from the values in the pod. If a name occurs
-	// twice, the last value applies.
+	// The tokenizer directory, the port and the workers' timeout differ from the values in the pod. If a variable occurs
+	// twice in the environment, its last value applies.
 	cmd.Env = append([]string{"PATH=" + path, "HOME=" + b.home}, b.env...)
 	if !b.ownFiles {
 		cmd.Env = append(cmd.Env, "TIKTOKEN_CACHE_DIR="+support.Tokenizer)

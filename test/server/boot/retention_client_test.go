@@ -17,8 +17,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// maxInternal is the maximum number of internal errors after a start. With Redis and PostgreSQL, some requests use
-// connections from an event loop that has ended.
+// maxInternal is the maximum number of internal errors after a start. With Redis and PostgreSQL, the server handles
+// some requests with connections from an event loop that has ended, and responds with an internal error.
 const maxInternal = 12
 
 // ask sends a request in the same way as the method do, and repeats the request after an internal error, because the
@@ -49,8 +49,8 @@ func (s *llamaStack) vectorStoreWithFile(ctx context.Context, name, provider, em
 	return id, s.attach(ctx, id, text)
 }
 
-// attach uploads a file and adds it to a vector store. Adding the first file can fail, like the first requests after a
-// start.
+// attach uploads a file and adds it to a vector store. The first attempt to add a file can fail, as can the first
+// requests after a start.
 func (s *llamaStack) attach(ctx context.Context, store, text string) error {
 	for {
 		file, err := s.tryAttach(ctx, store, text)

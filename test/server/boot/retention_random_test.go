@@ -40,10 +40,10 @@ const (
 	startSeconds = 300
 )
 
-// TestRetentionRandom makes random changes to stacks. For each change, the first server runs the original stack. The
-// second server runs the changed stack with the state of the first server. It must serve the same resources as a server
-// with the changed stack and an empty state, and the resources that the client of the first server created. The servers
-// run in a realserver.Checker's process.
+// TestRetentionRandom makes random changes to stacks. For each change, a first server runs the original stack. A second
+// server runs the changed stack with the state of the first server. The second server must serve the same resources as
+// a server with the changed stack and an empty state, and the resources that the client of the first server created.
+// The servers run in the process of a realserver.Checker.
 func TestRetentionRandom(t *testing.T) {
 	seed := uint64(defaultSeed)
 	if text := os.Getenv(seedVariable); text != "" {
@@ -213,7 +213,7 @@ func (p *pairs) runScript(t *testing.T, outcome *corpus.Outcome, config string, 
 	}
 }
 
-// These are the indexes of the requests that look returns, and of the search that the test appends to them.
+// These are the indexes of the requests that the method look returns, and of the search that the test appends to them.
 const (
 	askModels = iota
 	askVectorStores
@@ -233,7 +233,7 @@ func (p *pairs) look() []realserver.Call {
 // clientText is the text in the client's vector store.
 const clientText = "The client keeps its bees in the attic."
 
-// These are the indexes of the requests that client returns.
+// These are the indexes of the requests that the method client returns.
 const (
 	makeStore = iota
 	makeFile

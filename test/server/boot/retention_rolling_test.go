@@ -62,7 +62,7 @@ func newRolling(t *testing.T, rel *release.Release, store string) *rolling {
 func (r *rolling) steps() []namedTest {
 	return []namedTest{
 		{"rollout", r.rollOut},
-		// Resources that only the newer generation declares are not removed.
+		// The old pod does not remove resources that only the newer generation declares.
 		{"old pod again", func(t *testing.T) { r.boot(t, r.before, "plain", "", "added", "") }},
 		{"new pod again", func(t *testing.T) { r.boot(t, r.after, "plain", "64123", "added", "") }},
 		{"next edit", func(t *testing.T) {

@@ -28,12 +28,12 @@ type stackCase struct {
 	shields   []string
 	// mcp lists the names of the MCP servers.
 	mcp []string
-	// single is the API that must have at most one provider. * means all APIs.
+	// single is the API that must have at most one provider. The value * means every API.
 	single string
 }
 
-// model is a model of the object. When a client uses this model, the server must send a request to the model server,
-// with the model name in the field upstream and with the Secret's token.
+// model is a model of the object. When a client uses this model, the server must send a request to the model server.
+// The request must contain the model name that the field upstream of this struct contains, and the Secret's token.
 type model struct {
 	provider, name, upstream string
 	secret, key              string
@@ -332,8 +332,8 @@ func checkMCP(t *testing.T, server *llamaStack, rel *release.Release, names []st
 const stateTimeout = 4 * time.Minute
 
 // again returns a function that sends one more chat if the server has several processes. These processes may have
-// created the same tables in an empty database at the same time. The process that failed does not store its chats, and
-// it may have received the first chat.
+// created the same tables in an empty database at the same time. If a process failed because of this, it does not store
+// its chats, and it may have received the first chat.
 func (tc *stackCase) again(t *testing.T, rel *release.Release, server *llamaStack, s sample) func() error {
 	if render.Workers(&s.stack.Spec) == 1 {
 		return func() error { return nil }
@@ -345,8 +345,9 @@ func (tc *stackCase) again(t *testing.T, rel *release.Release, server *llamaStac
 }
 
 // checkState checks that the server stores its chats, in PostgreSQL if the object configures it. A successful start
-// does not show that, because the server connects and writes in the background. checkState polls until the server lists
-// more chats than before, and calls the given function after each attempt. It returns the number of chats.
+// does not show that the server stores its chats, because the server connects and writes in the background. checkState
+// polls until the server lists more chats than before, and calls the given function after each attempt. It returns the
+// number of chats.
 func checkState(t *testing.T, server *llamaStack, db *database, before int, again func() error) int {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), stateTimeout)
@@ -389,7 +390,7 @@ func checkTable(t *testing.T, db *database, table string) {
 	}
 }
 
-// TestStackCases checks that the table has a row for each file in the directories of objects.
+// TestStackCases checks that stackCases has an element for each file in the directories of objects.
 func TestStackCases(t *testing.T) {
 	var want, got []string
 	for _, pattern := range []string{filepath.Join(samples, "v1alpha2-*.yaml"), "testdata/*.yaml"} {

@@ -71,8 +71,8 @@ func swept(rel *release.Release) []corpus.Negative {
 	return few
 }
 
-// sweepEach is the ratio of all cases to the cases that swept selects. It has no common factor with the number of
-// unusual values, so that the selection contains every value for some key.
+// sweepEach is the ratio of all cases to the cases that the function swept selects. It has no common factor with the
+// number of unusual values, so that the selection contains every value for at least one key.
 const sweepEach = 11
 
 // leastRefused is the minimum number of mistakes that the server of a line must reject.

@@ -14,8 +14,8 @@ import (
 var cataloged = []string{"starter", "postgres-demo", "remote-vllm", "meta-reference-gpu"}
 
 // bases adds cases for every configuration that the release contains. The first case for a configuration sets only the
-// variables that the configuration requires to start. The other cases also set the variables with an empty default,
-// except for the case unset, which sets no variables.
+// variables without which the server does not start with the configuration. The other cases also set the variables with
+// an empty default, except for the case unset, which sets no variables.
 func (m *maker) bases() {
 	for _, name := range m.rel.Distributions() {
 		d, _ := m.rel.Distribution(name)
@@ -34,7 +34,7 @@ func (m *maker) bases() {
 	}
 }
 
-// needed returns the variables that a configuration requires to start.
+// needed returns the variables without which the server does not start with a configuration.
 func needed(d *release.Distribution) []string {
 	var names []string
 	for _, variable := range d.Variables {

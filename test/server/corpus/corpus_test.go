@@ -77,8 +77,8 @@ func eachLine(t *testing.T, test func(t *testing.T, rel *release.Release)) {
 	}
 }
 
-// TestCases checks without a server that each case has a unique name and the same result for the same input, and that
-// checkOutcome finds no problem in the result.
+// TestCases does not use a server. It checks that each case has a unique name and the same result for the same input,
+// and that checkOutcome finds no problem in the result.
 func TestCases(t *testing.T) {
 	eachLine(t, func(t *testing.T, rel *release.Release) {
 		names := map[string]bool{}
@@ -220,8 +220,8 @@ func broken(rel *release.Release, fact string) bool {
 	return ok && kind.Broken != ""
 }
 
-// TestRefused compares the rejected cases and the lines that reject them with a golden file, so that every change is
-// reviewed.
+// TestRefused compares a golden file with the rejected cases and the lines for which the operator rejects them, so that
+// every change is reviewed.
 func TestRefused(t *testing.T) {
 	refused := map[string][]string{}
 	for _, line := range release.Lines() {

@@ -20,7 +20,7 @@ const (
 	Refused Answer = "rejects"
 	// Ignored means that the server starts and does not use the value.
 	Ignored Answer = "ignores"
-	// Taken means that the server starts and uses the value. The mistake has an effect later or never.
+	// Taken means that the server starts and uses the value. The mistake takes effect later, or never.
 	Taken Answer = "accepts"
 	// Unasked means that the mistake is not part of the server's configuration.
 	Unasked Answer = "does not receive"
@@ -95,8 +95,8 @@ type Question struct {
 	Odd bool
 }
 
-// Question returns the input for the server. It returns an error if the operator rejects the object that should be
-// accepted, because then the case is invalid.
+// Question returns the input for the server. It returns an error if the operator rejects the object that it must
+// accept, because the case is invalid then.
 func (n *Negative) Question() (*Question, error) {
 	outcome, err := n.right.Run()
 	if err != nil {
@@ -300,7 +300,7 @@ func addProvider(config fields, api string, provider fields) {
 	all[api] = append(list, provider)
 }
 
-// at returns the mapping at the path that keys specifies, and creates it if it does not exist.
+// at returns the mapping at the path that the parameter keys specifies, and creates the mapping if it does not exist.
 func at(config fields, keys ...string) fields {
 	for _, key := range keys {
 		inner, ok := config[key].(fields)

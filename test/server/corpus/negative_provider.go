@@ -24,7 +24,7 @@ func (n *negatives) types() []*provider.Type {
 	return types
 }
 
-// first returns the first type for which the function has returns true, or nil if there is no such type.
+// first returns the first type for which the function `has` returns true, or nil if there is no such type.
 func (n *negatives) first(has func(*provider.Type) bool) *provider.Type {
 	types := n.types()
 	if i := slices.IndexFunc(types, has); i >= 0 {

@@ -68,8 +68,8 @@ func (n *negatives) gone(path string) bool {
 	return false
 }
 
-// storesAndResources reports whether fields of the spec write a section for stores or resources. In this case, settings
-// must not write the section.
+// storesAndResources reports whether a section is for stores or resources. The fields of the spec write such a section,
+// so settings must not write it.
 func storesAndResources(name string) bool {
 	for _, owned := range []string{
 		"models", "shields", "tool_groups", "vector_dbs", "datasets", "scoring_fns",

@@ -85,9 +85,9 @@ func checkTold(n *corpus.Negative, lines []string, refusal bool) string {
 	return ""
 }
 
-// TestNegativeTexts compares the lines that a user reads for every mistake with golden files, grouped by the releases
-// with the same text. The folder server/ contains the mistakes that the data of a release defines. The folder own/
-// contains the mistakes that only the operator rejects, with the reason.
+// TestNegativeTexts compares golden files with the lines that a user reads for every mistake. In the files, releases
+// with the same text form one group. The folder server/ contains the mistakes that the data of a release defines. The
+// folder own/ contains the mistakes that only the operator rejects, with the reason.
 func TestNegativeTexts(t *testing.T) {
 	files := map[string]*telling{}
 	for _, line := range release.Offered() {

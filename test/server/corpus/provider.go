@@ -49,7 +49,7 @@ func wanted(v *values, class *schema.Class, name string, size form) bool {
 	return known && (key.Required || size == full || (size == some && v.chance(60)))
 }
 
-// endpoint sets the endpoint of a provider, and marks the keys that it determines as done.
+// endpoint sets the endpoint of a provider, and marks as done the keys that the endpoint determines.
 func (v *values) endpoint(p fields, kind *provider.Type, done map[string]bool, size form) {
 	if !wanted(v, kind.Config, kind.EndpointKey, size) {
 		return

@@ -139,7 +139,7 @@ func (g *generator) providers() fields {
 	return all
 }
 
-// sound returns those of an API's provider types with which the release's server starts.
+// sound returns the provider types of an API, except for types that never start with the release.
 func (g *generator) sound(api string) []*provider.Type {
 	var types []*provider.Type
 	for _, name := range g.rel.ProviderTypes(api) {
@@ -240,7 +240,7 @@ func (g *generator) storage() fields {
 	return storage
 }
 
-// disabled returns entries of spec.disabled on which few other parts of a stack depend.
+// disabled returns entries for spec.disabled: APIs and providers on which few other parts of a stack depend.
 func (g *generator) disabled() []any {
 	choices := []string{
 		"safety", "eval", "batches", "post_training", "postTraining", "telemetry", "messages",

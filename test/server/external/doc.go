@@ -17,9 +17,9 @@
 //	                that have the provider_type of the entry. If there is none, the provider "is not available for
 //	                API". The server uses a single spec with any provider_type. In this case, it uses the
 //	                provider_type of the entry, and /v1/providers shows it.
-//	provider_type   The type is the key in the server's list of kinds of providers for the API of the section. If the
-//	                server itself has a kind with this type, the external provider replaces it for every entry of the
-//	                type.
+//	provider_type   The entry is in the section of an API. The type is the key in the server's list of kinds of
+//	                providers for this API. If the server itself has a kind with this type, the external provider
+//	                replaces it for every entry of the type.
 //	the API         The server looks for the type in the list of the API of the section. The API of the spec determines
 //	                the methods that the provider must implement.
 //	code            The server imports the "module" of the spec, and calls its get_adapter_impl (RemoteProviderSpec) or

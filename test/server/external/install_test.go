@@ -76,8 +76,8 @@ func TestRunsTwice(t *testing.T) {
 	})
 }
 
-// TestConfiguration checks that the program sets an unknown type and its module in the configuration, and changes
-// nothing else.
+// TestConfiguration checks that the program replaces an unknown type in the configuration with the provider's type,
+// sets the provider's module, and changes nothing else.
 func TestConfiguration(t *testing.T) {
 	const entry = "# ä\nproviders:\n  safety: []\n  inference:\n  - provider_id: first\n    provider_type: remote::vllm\n"
 	unlabeled, labeled := echo(), echo().labeled(EchoType, EchoModule)

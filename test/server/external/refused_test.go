@@ -221,7 +221,7 @@ func badModules() map[string]badInput {
 	}
 }
 
-// badSurroundings returns faults in the pod instead of the image.
+// badSurroundings returns stacks with a fault in the pod and not in the image.
 func badSurroundings() map[string]badInput {
 	return map[string]badInput{
 		"pod: nothing was copied": {providers: []provider{echo()}, prepare: func(t *testing.T, v *volume) {

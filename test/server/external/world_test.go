@@ -78,7 +78,7 @@ func (p provider) second() provider {
 	return p
 }
 
-// labeled returns the provider with a type and a module, as from the label of an image.
+// labeled returns the provider with a type and a module, as if they came from the label of an image.
 func (p provider) labeled(kind, module string) provider {
 	p.Type, p.Module = kind, module
 	return p

@@ -48,8 +48,8 @@ func named() []string {
 	return strings.FieldsFunc(os.Getenv(releasesVariable), func(r rune) bool { return r == ' ' || r == ',' })
 }
 
-// lookup returns the releases that the parameter asked lists, in ascending order and without duplicates. If asked
-// contains only "all", lookup returns the releases that the parameter all lists.
+// lookup returns the releases that the parameter `asked` lists, in ascending order and without duplicates. If `asked`
+// contains only "all", lookup returns the releases that the parameter `all` lists.
 func lookup(asked, all []string) ([]*release.Release, error) {
 	if slices.Equal(asked, []string{"all"}) {
 		asked = all

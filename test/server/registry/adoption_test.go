@@ -52,7 +52,7 @@ func (w *world) formerFile(digest string) string {
 	return filepath.Join(w.env["SQLITE_STORE_DIR"], "registry-"+digest+".db")
 }
 
-// TestAdoption shows that a stack from an earlier version of the operator recovers the vector stores of all its
+// TestAdoption shows that a stack from an earlier version of the operator recovers vector stores from all its
 // registries, but models only from the registry of the current resources.
 func TestAdoption(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
@@ -68,7 +68,7 @@ func TestAdoption(t *testing.T) {
 			"vector_store:vs_today", "vector_store:vs_yesterday",
 		}
 		if w.model("a", "real/a") != "model:vllm/a" {
-			want = append(want, "model:vllm/a") // in this release, the id differs from the id of the declared model
+			want = append(want, "model:vllm/a") // the model of the client and the declared model have different IDs
 		}
 		if w.store != "kv_sqlite" {
 			w.former(t, "", vectorStore("vs_plain"), registeredModel("of-the-plain-name", "vllm", client))
@@ -205,8 +205,8 @@ func TestCarry(t *testing.T) {
 				}
 			}
 		}
-		// The program copies the entries only once. Afterwards, it does not change entries that were deleted or created under
-		// the old keys.
+		// The program copies the entries only once. Afterwards, it does not restore an entry that a client deletes, and does
+		// not copy an entry that is created later under an old key.
 		w.do(t, c, []any{"delete", "vector_store", "vs_1"})
 		w.restart(t, c)
 		if slices.Contains(w.ids(t, c), "vector_store:vs_1") {

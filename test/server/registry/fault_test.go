@@ -46,8 +46,8 @@ func TestManyResources(t *testing.T) {
 	})
 }
 
-// TestAtOnce runs the program several times at the same time while a client registers resources. No client resource may
-// be lost, and the list must contain the newest generation.
+// TestAtOnce runs several instances of the program at the same time while a client registers resources. The program
+// must not lose a client's resource, and the list must contain the newest generation.
 func TestAtOnce(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		c := declares(modelA)

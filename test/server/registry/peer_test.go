@@ -33,7 +33,8 @@ type request struct {
 }
 
 // peers are the peers of all tests, by version of the release. The tests of this package run one after the other, and
-// each request contains its complete input, so a release needs one process, which imports the server's classes once.
+// each request contains its complete input, so a release needs only one process, which imports the server's classes
+// only once.
 type peers map[string]*peer
 
 // startedPeers contains the peers that are running.

@@ -81,8 +81,8 @@ func (s *services) start(ctx context.Context, dir string) error {
 func (s *services) startPostgres(ctx context.Context, installation, dir string) error {
 	attributes := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if os.Geteuid() == 0 {
-		// The cache is in root's home directory, which no other user can read, so PostgreSQL needs a copy. The programs find
-		// their libraries by a relative path.
+		// The cache is in root's home directory, which no other user can read, so the function copies the programs of
+		// PostgreSQL. The programs find their libraries by a relative path.
 		packages := filepath.Join(installation, "..", "..")
 		if err := os.CopyFS(dir, os.DirFS(packages)); err != nil {
 			return fmt.Errorf("copy PostgreSQL: %w", err)

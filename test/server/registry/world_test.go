@@ -194,8 +194,8 @@ func declares(models ...string) config {
 	return config{lists: map[string][]string{"models": append([]string{embedding}, models...)}}
 }
 
-// run runs the program and returns its output. The exit code must be 0, and the output may contain only the program's
-// own lines and no password.
+// run runs the program and returns its output. The exit code must be 0. The output must contain only the program's own
+// lines, and must not contain a password.
 func (w *world) run(t *testing.T, c config, options ...string) string {
 	t.Helper()
 	output, err := w.start(t.Context(), t.TempDir(), c, options...)
@@ -301,8 +301,8 @@ func (w *world) declared(t *testing.T, c config) map[string]int {
 	return list.Declared
 }
 
-// model returns the id of a model in the registry. Up to release 0.7, the id contains the provider's name for the
-// model.
+// model returns the id of a model in the registry. In release 0.7 and earlier, the id contains the provider's name for
+// the model.
 func (w *world) model(id, own string) string {
 	kind, _ := w.rel.Resource("models")
 	return "model:" + kind.Public(id, "vllm", own)

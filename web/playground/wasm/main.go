@@ -12,8 +12,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/playground"
 )
 
-// main sets a global object with two functions in the worker. It never returns, because the functions work only while
-// the program runs. Both functions return JSON.
+// In the web worker, main sets a global object with two functions. It never returns, because the functions work only
+// while the program runs. Both functions return JSON.
 func main() {
 	debug.SetGCPercent(400) // trades memory for time, because the garbage collector uses the program's only thread
 	var page playground.Playground

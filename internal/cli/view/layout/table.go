@@ -25,7 +25,7 @@ type Table struct {
 // minLast is the minimum width of a wrapped last column next to the other columns.
 const minLast = 40
 
-// String returns the table. It omits columns and wraps the last column to keep lines within width characters, but a
+// String returns the table. It omits columns and wraps the last column to keep lines within `width` characters, but a
 // line may be longer if its cells are long. A width of zero means no limit.
 func (t *Table) String(width int) string {
 	columns := make([]int, len(t.Header))

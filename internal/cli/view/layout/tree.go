@@ -19,8 +19,8 @@ func (n *Node) Add(text string, children ...Node) {
 }
 
 // These constants are the beginnings of lines in a tree. The first two constants begin the first line of a child. The
-// other two begin the other lines of the child and the lines of its children. The second and the fourth constants are
-// for the last child.
+// other two begin the other lines of the child and the lines of its children. The second and fourth constants are for
+// the last child.
 const (
 	branch     = "├─ "
 	lastBranch = "└─ "
@@ -28,8 +28,8 @@ const (
 	below      = "   "
 )
 
-// String returns the tree in lines of at most width characters. A line may be longer in a narrow terminal, or if a word
-// is long. A width of zero means no limit.
+// String returns the tree in lines of at most `width` characters. A line may be longer in a narrow terminal, or if a
+// word is long. A width of zero means no limit.
 func (n *Node) String(width int) string {
 	var out strings.Builder
 	n.write(&out, "", "", width)

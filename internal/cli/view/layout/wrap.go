@@ -9,8 +9,8 @@ import (
 // MinWidth, and a narrower terminal wraps the lines itself.
 const MinWidth = 40
 
-// Wrap breaks text at spaces into lines of at most width characters. It does not break longer words, for example URLs,
-// so that users can copy them. It keeps line breaks in the text. A width of zero means that lines are not broken.
+// Wrap breaks text at spaces into lines of at most `width` characters. It does not break longer words, for example
+// URLs, so that users can copy them. It keeps line breaks in the text. A width of zero means that lines are not broken.
 func Wrap(text string, width int) []string {
 	var lines []string
 	for paragraph := range strings.SplitSeq(text, "\n") {

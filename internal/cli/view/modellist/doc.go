@@ -1,2 +1,2 @@
-// Package modellist reads the models that a server registers, with their public ids, from its configuration.
+// Package modellist reads the models that a server registers, with their public IDs, from its configuration.
 package modellist

@@ -15,11 +15,11 @@ import (
 
 // Model is a model that clients can use.
 type Model struct {
-	// ID is the public id, which clients send as "model".
+	// ID is the public ID, which clients send as "model".
 	ID string `json:"id"`
 	// Type is llm, embedding or rerank.
 	Type string `json:"type"`
-	// Provider is the id of the provider that serves the model.
+	// Provider is the ID of the provider that serves the model.
 	Provider string `json:"provider,omitempty"`
 	// ProviderModel is the name that the provider uses for the model.
 	ProviderModel string `json:"providerModel,omitempty"`
@@ -34,9 +34,9 @@ const (
 	unknownModel = "(set by an environment variable)"
 )
 
-// FromConfig returns the models that the configuration of a server registers, in the order of Sorted. The public ids
-// depend on line, which is the release line of the server. If the line is unknown, the ids are those of the default
-// line.
+// FromConfig returns the models that the configuration of a server registers, in the order of Sorted. The public IDs
+// depend on `line`, which is the release line of the server. If the release line is unknown, the IDs are those of the
+// default release line.
 func FromConfig(config []byte, line string) ([]Model, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(config, &document); err != nil {
@@ -93,7 +93,7 @@ func fromEntry(item *yaml.Node, known release.Resource) Model {
 	}
 }
 
-// Sorted sorts models by id, and places LLMs before all other models.
+// Sorted sorts models by ID, and places LLMs before all other models.
 func Sorted(models []Model) []Model {
 	slices.SortStableFunc(models, func(a, b Model) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.ID, b.ID))

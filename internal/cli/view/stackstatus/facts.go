@@ -21,9 +21,9 @@ type Facts struct {
 	// Pods are the pods of the Deployment, and the pods in which the operator tests a change.
 	Pods   []corev1.Pod
 	Claims []corev1.PersistentVolumeClaim
-	// Autoscaler is nil if the stack has none, or if it cannot be read.
+	// Autoscaler is nil if the stack has no autoscaler, or if the caller cannot read the autoscaler.
 	Autoscaler *autoscalingv2.HorizontalPodAutoscaler
-	// Exposures are the Ingress, Route or HTTPRoute of the stack.
+	// Exposures contains the Ingress, the Route or the HTTPRoute of the stack.
 	Exposures []unstructured.Unstructured
 	// Models are the models that the configuration registers.
 	Models []modellist.Model

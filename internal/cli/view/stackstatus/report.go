@@ -24,7 +24,7 @@ type Report struct {
 	// Deleting describes the deletion of the stack. It is nil for a stack that is not being deleted.
 	Deleting *Deletion `json:"deleting,omitempty"`
 	Paused   bool      `json:"paused,omitempty"`
-	// Deployment is nil if the stack has none, or if it cannot be read.
+	// Deployment is nil if the stack has no Deployment, or if the caller cannot read the Deployment.
 	Deployment *Deployment `json:"deployment,omitempty"`
 	// Preflight contains the pods in which the operator tests a change.
 	Preflight  []Pod       `json:"preflight,omitempty"`

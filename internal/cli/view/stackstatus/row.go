@@ -108,7 +108,7 @@ func releaseOf(status *v1alpha2.LlamaStackDistributionStatus) string {
 	return ""
 }
 
-// inProgress are the reasons of Ready for which the user only has to wait.
+// inProgress lists the reasons of Ready that require no action from the user except to wait.
 var inProgress = []string{
 	v1alpha2.ReasonRolloutInProgress, v1alpha2.ReasonPreflightInProgress, v1alpha2.ReasonReadingExternalProviders,
 	v1alpha2.ReasonWaiting, v1alpha2.ReasonProgressing,

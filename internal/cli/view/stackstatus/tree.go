@@ -104,8 +104,8 @@ func (r *Report) pod(pod *Pod) layout.Node {
 	return layout.Node{Text: text}
 }
 
-// level returns the level of a pod. A pod may still become ready if it has no problem, or if it is running and none of
-// its containers has restarted.
+// level returns the level of a pod. The level is Waiting for a pod that can still become ready: the pod has no problem,
+// or it is running and none of its containers has restarted.
 func (p *Pod) level() Level {
 	switch {
 	case p.Ready:

@@ -183,8 +183,8 @@ func (d *decision) healthy() Verdict {
 	return d.verdict(OK, sentence, "")
 }
 
-// live computes the condition Available from the current objects. Without a Deployment or ReplicaSets, the result is
-// empty.
+// live computes the condition Available from the current objects. The result is empty if there is no Deployment, or if
+// there are no ReplicaSets.
 func (d *decision) live() metav1.Condition {
 	if d.facts.Deployment == nil || len(d.facts.ReplicaSets) == 0 {
 		return metav1.Condition{}

@@ -138,7 +138,8 @@ func podOf(pod *corev1.Pod) Pod {
 	return found
 }
 
-// readConditions records whether the pod is ready, and the problem of a pod that cannot be scheduled.
+// readConditions records whether the pod is ready. If the pod cannot be scheduled, readConditions also records the
+// problem.
 func (p *Pod) readConditions(conditions []corev1.PodCondition) {
 	for _, condition := range conditions {
 		switch {

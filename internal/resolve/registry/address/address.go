@@ -102,7 +102,7 @@ func embedded(address netip.Addr) netip.Addr {
 }
 
 // CheckDialed checks the address that a name resolved to, right before the connection. A check of the name is not
-// enough, because its next lookup may return a different address. With a proxy, the address is the proxy's.
+// enough, because its next lookup can return a different address. With a proxy, the address is the proxy's.
 func CheckDialed(_ context.Context, _, address string, _ syscall.RawConn) error {
 	target, err := netip.ParseAddrPort(address)
 	if err != nil {

@@ -108,7 +108,7 @@ func (c *client) exchange(asked *http.Request, service bool, codes []string) (an
 	}
 	defer response.Body.Close()
 	content, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
-	if ended := asked.Context().Err(); ended != nil { // a truncated body may look complete
+	if ended := asked.Context().Err(); ended != nil { // a truncated body can look complete
 		err = ended
 	}
 	said := answer{response.StatusCode, response.Header, content}

@@ -40,7 +40,7 @@ func (f *Failure) Error() string {
 // Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.cause }
 
-// Transient reports whether a retry may succeed.
+// Transient reports whether a retry can succeed.
 func (f *Failure) Transient() bool { return !f.refused }
 
 // Pause returns the pause that a cloud requests. Zero means that the cloud requests no pause.
@@ -78,7 +78,7 @@ func (e *statusError) Error() string {
 	return text
 }
 
-// passes reports whether the same request may succeed later.
+// passes reports whether the same request can succeed later.
 func (e *statusError) passes() bool {
 	return e.status >= http.StatusInternalServerError || e.status == http.StatusTooManyRequests ||
 		e.status == http.StatusRequestTimeout ||

@@ -114,7 +114,8 @@ func (t *tokens) fetch(one *token, fetch func() (credentials, error)) {
 	one.flight = nil
 }
 
-// forget marks a token so that the next call to `get` replaces it. It does not mark a new token.
+// forget marks a token so that the next call to `get` replaces it. It does not mark a token that is not older than
+// forgetAfter.
 func (t *tokens) forget(key string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -17,8 +17,8 @@ const (
 	KindPolicy = "ImageContentSourcePolicy"
 )
 
-// maxSources bounds the number of sources in a cluster. A node has fewer sources, because one file contains all sources
-// for a node.
+// maxSources bounds the number of sources in a cluster. A node has fewer sources, because one file of limited size
+// contains all sources for a node.
 const maxSources = 5000
 
 // neverContact is the policy of a source that must not receive requests.

@@ -204,7 +204,7 @@ func TestArchiveWithoutProgram(t *testing.T) {
 	}
 }
 
-// If no server listens at the address of the release, Ensure reports this within seconds and builds the programs.
+// If no server listens on the address of the release, Ensure reports this within seconds and builds the programs.
 func TestWithoutNetwork(t *testing.T) {
 	b, _ := newRelease(t)
 	b.cache.Source.Kubernetes, b.cache.Source.Etcd = "http://127.0.0.1:1", "http://127.0.0.1:1"

@@ -225,8 +225,8 @@ func TestUpRunsARealControlPlane(t *testing.T) {
 	c.must(t, "down")
 }
 
-// expectControllers applies a Deployment and waits for a ReplicaSet, for pods that wait for a node, and for their
-// removal when the Deployment is deleted.
+// expectControllers applies a Deployment, and waits for a ReplicaSet and for pods that wait for a node. It then deletes
+// the Deployment, and waits for the removal of the ReplicaSet and the pods.
 func expectControllers(t *testing.T, c tool) {
 	file := filepath.Join(t.TempDir(), "deployment.yaml")
 	if err := os.WriteFile(file, []byte(deployment), 0o600); err != nil {

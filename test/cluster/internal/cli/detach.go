@@ -39,7 +39,7 @@ func detach(ctx context.Context, env environment, s start) error {
 		return err
 	}
 	defer folder.Release()
-	leash, hold, err := os.Pipe() // the supervisor reads end of file when this process ends
+	leash, hold, err := os.Pipe() // the supervisor reaches the end of the file when this process ends
 	if err != nil {
 		return fmt.Errorf("making a pipe: %w", err)
 	}

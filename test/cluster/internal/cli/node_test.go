@@ -313,8 +313,8 @@ metadata: {name: client}
 spec: {terminationGracePeriodSeconds: 1, containers: [{name: client, image: $REGISTRY/prober:1}]}
 `
 
-// expectPolicies sends requests to the Service of the guarded pod, from another pod, first without and then with the
-// label on that other pod. The guarded pod must remain ready.
+// expectPolicies sends requests from another pod to the Service of the guarded pod. At first, the other pod does not
+// have the label. Then expectPolicies adds the label. The guarded pod must remain ready.
 func (c tool) expectPolicies(t *testing.T, guarded string) {
 	t.Helper()
 	c.apply(t, guardPolicy)

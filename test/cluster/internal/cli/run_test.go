@@ -73,8 +73,8 @@ func TestEndOfRunLetsTheCommandClearUp(t *testing.T) {
 	}
 }
 
-// TestEndOfRunStopsWhatTheCommandLeft checks that no process of the command is still running, because such a process
-// could use the next control plane, whose kubeconfig has the same path.
+// TestEndOfRunStopsWhatTheCommandLeft checks that no process of the command is still running after `run` ends, because
+// such a process could use the next control plane, whose kubeconfig has the same path.
 func TestEndOfRunStopsWhatTheCommandLeft(t *testing.T) {
 	c := newTool(t)
 	out := c.must(t, "run", "--with=", "--", "sh", "-c", "(sleep 600 >/dev/null 2>&1 & echo $!) & wait")

@@ -21,8 +21,8 @@ type component struct {
 	namespaces uintptr
 }
 
-// auditPolicy records the user and the target of each request, but not the body, because tests count requests by user
-// agent, and a log must not contain Secrets.
+// auditPolicy records the user and the target of each request, because tests count requests by user agent. It does not
+// record the body, because a log must not contain Secrets.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
@@ -30,8 +30,8 @@ rules:
 - level: Metadata
 `
 
-// etcd returns the component that stores the objects. It does not wait until its data is on the disk, because the data
-// does not have to survive a crash of the machine.
+// etcd returns the component that stores the objects. The component does not wait until its data is on the disk,
+// because the data does not have to survive a crash of the machine.
 func etcd(folder *state.Folder, p ports) component {
 	certificate, key, authority := certificatePath(folder, etcdPair), keyPath(folder, etcdPair),
 		certificatePath(folder, clusterAuthority)

@@ -175,7 +175,7 @@ func (r *runner) launch(ctx context.Context, components ...component) error {
 }
 
 // spawn starts one component. By default, the component does not inherit the user's environment, because etcd reads
-// settings from ETCD_* variables, and the user's proxy must not be used for the loopback address.
+// settings from ETCD_* variables, and the component must not use the user's proxy for the loopback address.
 func (r *runner) spawn(ctx context.Context, c component) (process.Identity, error) {
 	output, err := os.OpenFile(r.logPath(c.program), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {

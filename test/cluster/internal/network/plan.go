@@ -19,7 +19,7 @@ const RegistryPort = 5000
 // do not use by default.
 //
 //	10.220.<slot>.0/30     the link between the machine and the node
-//	10.221.<16 slot>.0/20  Services
+//	10.221.<16*slot>.0/20  Services
 //	10.222.<slot>.0/24     pods
 type Plan struct {
 	// Slot is in the range from 0 to Slots-1.

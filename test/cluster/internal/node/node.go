@@ -19,7 +19,7 @@ import (
 // images lists the programs that pods run. Each program has its own image.
 var images = []string{"pause", "coredns", "metrics-server", "prober"}
 
-// Node is the node of one cluster while it starts and runs.
+// Node is the node of one cluster while the node starts and runs.
 type Node struct {
 	folder   *state.Folder
 	plan     network.Plan
@@ -55,7 +55,7 @@ func (n *Node) Network() network.Plan { return n.plan }
 func (n *Node) Close() error { return errors.Join(n.registry.Close(), n.hold.Close()) }
 
 // Prepare sets up the node, starts containerd, which needs no API server, and pushes the cluster's images to the
-// registry. The keys must exist.
+// registry. The keys in the state directory must exist.
 func (n *Node) Prepare(ctx context.Context) error {
 	if err := cgroup.Of(n.folder.Path()).Make(); err != nil {
 		return err

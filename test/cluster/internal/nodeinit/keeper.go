@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	// restartPause is the pause before an ended program is started again.
+	// restartPause is the pause before the keeper restarts a program that has ended.
 	restartPause = time.Second
 	// shortLife is the minimum run time of a program. If a program ends earlier, its setup is faulty, and the node ends.
 	shortLife = 5 * time.Second
-	// socketPoll and socketPatience are the interval and the limit for connection attempts to a socket that a program
-	// needs.
+	// socketPoll is the interval between attempts to connect to a socket that a program needs. socketPatience is the time
+	// limit for these attempts.
 	socketPoll     = 50 * time.Millisecond
 	socketPatience = 30 * time.Second
 )
@@ -53,8 +53,8 @@ func newKeeper(setup Setup, output io.Writer) *keeper {
 	}
 }
 
-// read reads commands and forwards each command when the socket that the command needs accepts connections. It ends
-// when the sender has ended.
+// read reads commands and forwards each command when the socket that the command needs accepts connections. It returns
+// when the process that sends the commands has ended.
 func (k *keeper) read(messages *json.Decoder) {
 	for {
 		var command Command

@@ -30,7 +30,7 @@ func TestDescribe(t *testing.T) {
 }
 
 // A program that needs a socket is started only when the socket accepts connections. The socket file is not sufficient,
-// because it still exists after the program that created it was killed.
+// because it still exists after the program that created it has been killed.
 func TestOfferWaitsForSocket(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "socket")
 	stale, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})

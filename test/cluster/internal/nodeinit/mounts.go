@@ -67,8 +67,8 @@ func mountSys() error {
 	return mount(descriptor(held), groups, "", syscall.MS_BIND|syscall.MS_REC)
 }
 
-// cover mounts an empty file system over each path in paths. If this hides a path in the parameter keep, cover
-// bind-mounts that path at its original place.
+// cover mounts an empty file system over each path in paths. If an empty file system hides a path in the parameter
+// keep, cover bind-mounts the original directory at that path.
 func cover(paths, keep []string) error {
 	held := map[string]*os.File{} // the files remain open until the process ends
 	for _, folder := range keep {
@@ -97,7 +97,7 @@ func cover(paths, keep []string) error {
 	return nil
 }
 
-// sysctls lists the sysctls that the kubelet sets for the whole machine, with the values that it requires.
+// sysctls lists the sysctls that the kubelet sets for the whole machine, with the values that the kubelet requires.
 var sysctls = map[string]string{
 	"kernel/keys/root_maxbytes": "25000000",
 	"kernel/keys/root_maxkeys":  "1000000",

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// killPasses is the number of passes that KillBelow makes. One pass is not enough, because a process may start while
-// others are being killed.
+// killPasses is the number of passes that KillBelow makes. One pass is not enough, because a process can start while
+// KillBelow kills others.
 const killPasses = 3
 
 // KillBelow kills every descendant of this process with SIGKILL, but not this process. It makes several passes, to kill
@@ -67,8 +67,8 @@ func list() ([]int, error) {
 func below(parents map[int]int, root int) []int {
 	var found []int
 	for pid := range parents {
-		// No chain of parents is longer than the number of processes. A table that changed while it was read may
-		// contain a cycle.
+		// No chain of parents is longer than the number of processes. If the processes changed while readParents read them,
+		// the table can contain a cycle, so the loop has a limit.
 		for at, steps := parents[pid], 0; at > 0 && steps <= len(parents); at, steps = parents[at], steps+1 {
 			if at == root && pid != root {
 				found = append(found, pid)

@@ -60,7 +60,7 @@ func NewGroup() *Group {
 }
 
 // serveStarts starts every child on one thread that lives as long as the group. The kernel sends a child its parent
-// death signal when the *thread* that started it ends, and Go may end any thread that is not locked.
+// death signal when the *thread* that started it ends, and Go can end any thread that is not locked.
 func (g *Group) serveStarts() {
 	runtime.LockOSThread()
 	for start := range g.starts {
@@ -72,7 +72,7 @@ func (g *Group) serveStarts() {
 func (g *Group) Exits() <-chan Exit { return g.exits }
 
 // Start starts a child in a new session, so that a Ctrl-C at the terminal reaches only this process. The kernel kills
-// the child when this process ends. The end of ctx does not end the child, because Kill ends the children in order.
+// the child when this process ends. Canceling ctx does not end the child, because Kill ends the children in order.
 func (g *Group) Start(ctx context.Context, c Command) (Identity, error) {
 	child := exec.CommandContext(context.WithoutCancel(ctx), c.Program, c.Args...)
 	child.Dir, child.Env = c.Dir, c.Env

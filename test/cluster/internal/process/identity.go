@@ -19,7 +19,7 @@ type Identity struct {
 	Boot string `json:"boot"`
 }
 
-// Identify returns the identity of the process that currently has the ID pid.
+// Identify returns the identity of the process that has the ID pid at the time of the call.
 func Identify(pid int) (Identity, error) {
 	boot, err := bootID()
 	if err != nil {
@@ -73,7 +73,7 @@ func readStat(pid int) (stat, error) {
 	return parseStat(string(data))
 }
 
-// parseStat parses the format of proc_pid_stat(5). The second field is the program's name in parentheses, which may
+// parseStat parses the format of proc_pid_stat(5). The second field is the program's name in parentheses. The name can
 // contain any character, so the other fields are counted from the closing parenthesis.
 func parseStat(text string) (stat, error) {
 	const startField = 22 // counted from 1, as in proc_pid_stat(5)

@@ -154,7 +154,7 @@ func (f *Folder) empty(ctx context.Context) error {
 }
 
 // Down ends the control plane in the given directory, removes the directory, and reports whether the directory existed.
-// It can be called at any time, repeatedly, and after any process was killed. grace is the time limit for the
+// You can call Down at any time, repeatedly, and after any process has been killed. grace is the time limit for the
 // supervisor to end after a signal.
 func Down(ctx context.Context, path string, grace time.Duration) (bool, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {

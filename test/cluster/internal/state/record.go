@@ -22,7 +22,8 @@ const recordName = "cluster.json"
 type Record struct {
 	// Kubernetes is the version, such as "v1.37.2".
 	Kubernetes string `json:"kubernetes"`
-	// Options is the text of the options with which the control plane was started. It is used to compare options.
+	// Options is the text of the options with which the control plane was started. `cluster up` compares it with the text
+	// of the requested options.
 	Options string `json:"options"`
 	// Started is the time when the directory was created.
 	Started time.Time `json:"started"`
@@ -61,8 +62,8 @@ func Read(folder string) (Record, error) {
 	return record, nil
 }
 
-// absentOrForeign returns the error for a directory without a record. A directory that a killed Create may have left is
-// treated as absent.
+// absentOrForeign returns the error for a directory without a record. If a directory contains only files that Create
+// can leave when its process is killed, absentOrForeign treats the directory as absent.
 func absentOrForeign(folder string) error {
 	entries, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
