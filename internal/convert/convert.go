@@ -93,8 +93,7 @@ func born(hub *object) string {
 // v1alpha1 does not add the compatibility annotation.
 const bornHub = "v1alpha2"
 
-// These are the members of the content of an object. The content is a separate object with only the annotations and the
-// spec.
+// These are the members of the content of an object: a separate object with only the annotations and the spec.
 const (
 	annotations = "annotations"
 	spec        = "spec"
