@@ -112,7 +112,7 @@ type LlamaStackDistributionSpec struct {
 	// be names of variables that the operator or the image sets.
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=64
-	// +kubebuilder:validation:XValidation:rule=`self.all(name, name.matches('^[A-Z][A-Z0-9_]*$'))`,messageExpression=`'%s is not a valid variable name: use upper-case letters, digits and "_", and begin with a letter'.format([self.filter(name, !name.matches('^[A-Z][A-Z0-9_]*$'))])`
+	// +kubebuilder:validation:XValidation:rule=`self.all(name, name.matches('^[A-Z][A-Z0-9_]*$'))`,messageExpression=`'%s is not a valid variable name: use uppercase letters, digits and "_", and begin with a letter'.format([self.filter(name, !name.matches('^[A-Z][A-Z0-9_]*$'))])`
 	// +kubebuilder:validation:XValidation:rule=`self.all(name, !name.startsWith('LLSD_'))`,messageExpression=`"%s begins with LLSD_, which is reserved for the operator's variables: use another name".format([self.filter(name, name.startsWith('LLSD_'))])`
 	// +optional
 	SecretEnv map[string]SecretReference `json:"secretEnv,omitempty"`
@@ -241,7 +241,7 @@ const (
 type BaseConfigSource struct {
 	// configMapName is the name of a ConfigMap in the object's namespace. Required.
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" is not a valid name for a ConfigMap: use lower-case letters, digits, "-" and ".", and begin and end with a letter or digit'`
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" is not a valid name for a ConfigMap: use lowercase letters, digits, "-" and ".", and begin and end with a letter or digit'`
 	// +required
 	ConfigMapName string `json:"configMapName"`
 
@@ -256,7 +256,7 @@ type BaseConfigSource struct {
 type OverrideConfigSource struct {
 	// configMapName is the name of a ConfigMap in the object's namespace. Required.
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" is not a valid name for a ConfigMap: use lower-case letters, digits, "-" and ".", and begin and end with a letter or digit'`
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" is not a valid name for a ConfigMap: use lowercase letters, digits, "-" and ".", and begin and end with a letter or digit'`
 	// +required
 	ConfigMapName string `json:"configMapName"`
 

@@ -37,7 +37,7 @@ type ModelFilesSpec struct {
 type ModelFilesClaim struct {
 	// claimName is the name of a PersistentVolumeClaim in the object's namespace. Required.
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" is not a valid name for a PersistentVolumeClaim: use lower-case letters, digits, "-" and ".", and begin and end with a letter or digit'`
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" is not a valid name for a PersistentVolumeClaim: use lowercase letters, digits, "-" and ".", and begin and end with a letter or digit'`
 	// +required
 	ClaimName string `json:"claimName"`
 }

@@ -17,7 +17,7 @@ type SecretReference struct {
 type SecretKeyRef struct {
 	// name is the name of the Secret. Required.
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" is not a valid Secret name: use lower-case letters, digits, "-" and ".", and begin and end with a letter or digit'`
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" is not a valid Secret name: use lowercase letters, digits, "-" and ".", and begin and end with a letter or digit'`
 	// +required
 	Name string `json:"name"`
 

@@ -166,7 +166,7 @@ type WorkloadOverrides struct {
 	// serviceAccountName is the name of a ServiceAccount that you create for the pods. If unset, the operator creates
 	// <name>-sa.
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" is not a valid name for a ServiceAccount: use lower-case letters, digits, "-" and ".", and begin and end with a letter or digit'`
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" is not a valid name for a ServiceAccount: use lowercase letters, digits, "-" and ".", and begin and end with a letter or digit'`
 	// +optional
 	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 

@@ -30,7 +30,7 @@ func main() {
 
 const (
 	index = "README.md"
-	begin = "<!-- `make generate-docs` writes the text between this comment and the next comment from the command's help. -->\n"
+	begin = "<!-- `make generate-docs` uses the command's help to write the text between this comment and the next comment. -->\n"
 	end   = "<!-- End of the generated part. The text below is written by hand. -->\n"
 )
 

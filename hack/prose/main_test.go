@@ -54,7 +54,7 @@ func TestRules(t *testing.T) {
 			[]string{"Set a value, for example 3."},
 		},
 		"British spelling": {
-			[]string{"The labelled image is new.", "The server initialises the store."},
+			[]string{"The labelled image is new.", "The server initialises the store.", "Use lower-case letters."},
 			[]string{"The labeled image is new.", "The status field catalogueImage is empty."},
 		},
 		"filler":                      {[]string{"You simply set it."}, []string{"You set it."}},

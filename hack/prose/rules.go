@@ -21,7 +21,7 @@ const actor = `(?:operator|server|controller|webhook|program|command|code|functi
 // british matches words in British spelling.
 const british = `(?:(?:un|re)?label|cancel|signal|model|travel)l(?:ed|ing)|` +
 	`(?:behavi|col|fav|hon|neighb)our(?:s|ed|ing|able|ite)?|catalogues|dialogues?|artefacts?|centres?|grey|` +
-	`(?:lic|def|off)ences?|judgements?|programmes?|fulfils?|whilst|learnt|spelt|` +
+	`(?:low|upp)er-case|(?:lic|def|off)ences?|judgements?|programmes?|fulfils?|whilst|learnt|spelt|` +
 	`(?:author|categor|custom|emphas|final|initial|maxim|minim|normal|optim|organ|priorit|recogn|serial|summar|` +
 	`synchron|util)is(?:e[ds]?|ing|ations?)`
 
@@ -91,7 +91,7 @@ var rules = []rule{
 	{
 		name:    "British spelling",
 		pattern: regexp.MustCompile(`(?i)\b(?:` + british + `)\b`),
-		advice:  `write U.S. English: "labeled", "canceled", "behavior", "catalog", "initialize"`,
+		advice:  `write U.S. English: "labeled", "canceled", "behavior", "catalog", "initialize", "lowercase"`,
 	},
 	{
 		name:    "filler",

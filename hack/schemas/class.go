@@ -94,7 +94,7 @@ func (c *classes) key(key *schema.Key) object {
 	limit(value, key)
 	value["description"] = describe(key)
 	if key.Deprecated {
-		value["deprecationMessage"] = "The server deprecates this key."
+		value["deprecationMessage"] = "This key is deprecated in the server."
 	}
 	return value
 }

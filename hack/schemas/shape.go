@@ -177,7 +177,7 @@ func secretSchema() object {
 			"properties": object{
 				"name": text("^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
 					"name is the name of the Secret.", "The value is not a valid Secret name: use "+
-						"lower-case letters, digits, \"-\" and \".\", and begin and end with a letter or digit."),
+						"lowercase letters, digits, \"-\" and \".\", and begin and end with a letter or digit."),
 				"key": text("^[-._a-zA-Z0-9]+$", "key is the key in the Secret's data.",
 					"The value is not a valid key of a Secret: use letters, digits, \"-\", \"_\" and \".\"."),
 			},

@@ -28,7 +28,7 @@ type bundleLoadOptions struct {
 const bundleLoadHelp = `Write every image in a bundle to a registry with its digest unchanged, and print the
 settings that the operator needs to use the registry. Blobs that the registry already
 has are not sent again, so an interrupted load continues where it stopped. The command
-connects only to the registry. It uses the credentials of docker login.
+connects only to the registry. It uses the credentials that docker login saved.
 
 docker.io/ogxai/server:1 becomes REGISTRY/ogxai/server:1. A Docker Hub image without
 an organization becomes REGISTRY/library/..., as in a mirror of docker.io.

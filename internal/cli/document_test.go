@@ -155,7 +155,7 @@ func TestAllMistakesAtOnce(t *testing.T) {
 		`error: standard input: demo: spec.workload.replicas: must be a whole number, got "two"`,
 		`error: standard input: demo: spec.workload.storage.size: "10GB" is not a quantity: write a quantity such as 10Gi, 500m or 2`,
 		`error: standard input: demo: spec.zzz: unknown field: remove it`,
-		`error: standard input: demo: spec.secretEnv[1B]: "1B" is not a valid variable name: use upper-case letters, digits and '_', and begin with a letter`,
+		`error: standard input: demo: spec.secretEnv[1B]: "1B" is not a valid variable name: use uppercase letters, digits and '_', and begin with a letter`,
 	}, "\n")
 	if !strings.HasPrefix(got.err, want) || got.code != 1 {
 		t.Errorf("exit code %d, messages:\n%s", got.code, got.err)

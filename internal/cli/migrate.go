@@ -73,7 +73,7 @@ and patch the definition, to patch its status, and to list and patch all stacks.
 exit code is 1 if a stack could not be written or the cluster did not respond. In both
 cases, the list of stored versions does not change.`
 
-	migrateExample = `  # show how the stacks change, before or after the operator is replaced
+	migrateExample = `  # show how the stacks change; you can run this before or after you replace the operator
   kubectl llamastack migrate --dry-run
 
   # show the same for manifests, without a cluster

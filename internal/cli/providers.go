@@ -165,7 +165,7 @@ func unknownType(rel *release.Release, api, name string) error {
 	}
 	for _, api := range apis {
 		if nearest := release.NearestTypeOfAny(api, name); nearest != "" {
-			return fmt.Errorf("%s; releases %s have %q", message, strings.Join(release.LinesWith(api, nearest), ", "), nearest)
+			return fmt.Errorf("%s; %q exists in these releases: %s", message, nearest, strings.Join(release.LinesWith(api, nearest), ", "))
 		}
 	}
 	return fmt.Errorf("%s; to list the types, run kubectl llamastack providers --release %s", message, rel.Line)

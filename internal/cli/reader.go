@@ -61,7 +61,7 @@ func (r *reader) missing(format string, args ...any) {
 func (r *reader) compareVersion(stack *v1alpha2.LlamaStackDistribution) {
 	if known := stack.Status.Version; known != nil && known.OperatorVersion != "" &&
 		known.OperatorVersion != r.version {
-		r.missing("the operator has version %s and this command has version %s; the operator might handle stacks differently; use "+
+		r.missing("the operator has version %s, and this command has version %s; the operator might handle stacks differently; use "+
 			"version %[1]s of this command",
 			known.OperatorVersion, r.version)
 	}

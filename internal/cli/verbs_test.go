@@ -79,7 +79,7 @@ func TestProvidersRefuses(t *testing.T) {
 		{[]string{"vlm"}, `has no provider type "vlm"; did you mean "remote::vllm"?`},
 		{[]string{"tgi"}, `has no provider type "tgi"; use one of the releases with this type: 0.2, 0.3, 0.4, 0.5, 0.6`},
 		{[]string{"torchtune-cpu"}, `has no provider type "torchtune-cpu"; use one of the releases with this type: 0.2, 0.3, 0.4, 0.5, 0.6`},
-		{[]string{"neo4"}, `has no provider type "neo4"; releases 1.3, 1.4, 1.5 have "remote::neo4j"`},
+		{[]string{"neo4"}, `has no provider type "neo4"; "remote::neo4j" exists in these releases: 1.3, 1.4, 1.5`},
 		{[]string{"vllm", "--api", "safety"}, `has no provider type "vllm"; to list the types, run kubectl llamastack providers --release 0.7`},
 		{[]string{"--api", "messages"}, `has no API "messages" with providers; use release 0.8, the first release with this API`},
 		{[]string{"--release", "9.9"}, `--release: unknown server release "9.9"; known release lines: 0.2`},

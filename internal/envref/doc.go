@@ -7,7 +7,7 @@
 //	${env.NAME:=text}   the value of the variable, or the text when the variable is unset or empty
 //	${env.NAME:+text}   the text when the variable is set, or nothing when it is unset or empty
 //
-// A name contains only upper-case letters, digits and underscores. The text ends at the first closing brace, so a
+// A name contains only uppercase letters, digits and underscores. The text ends at the first closing brace, so a
 // reference cannot contain another reference. The pattern is the same in every release generation, from 0.2 to 1.5:
 //
 //	\${env\.([A-Z0-9_]+)(?::([=+])([^}]*))?}

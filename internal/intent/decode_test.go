@@ -71,7 +71,7 @@ var errorCases = map[string]struct {
 	}},
 	"reference with invalid names": {inference + indent(2, "provider: vllm\nsecretRefs: {user: {secretKeyRef: {name: My_Secret, key: a/b}}}"), []string{
 		`spec.providers.inference.secretRefs[user].secretKeyRef.name: "My_Secret" is not a valid Secret name: ` +
-			`use lower-case letters, digits, "-" and ".", and begin and end with a letter or digit`,
+			`use lowercase letters, digits, "-" and ".", and begin and end with a letter or digit`,
 		`spec.providers.inference.secretRefs[user].secretKeyRef.key: "a/b" is not a valid key of a Secret: use letters, digits, "-", "_" and "."`,
 	}},
 	"reference without secretKeyRef": {inference + indent(2, "provider: vllm\napiKey: {}"), []string{
@@ -220,7 +220,7 @@ connectionString: {secretKeyRef: {name: a, key: b}}`), []string{
   lower: {secretKeyRef: {name: a, key: b}}
   LLSD_MINE: {secretKeyRef: {name: a, key: b}}`, []string{
 		`spec.secretEnv[LLSD_MINE]: "LLSD_MINE" begins with LLSD_, which is reserved for the operator's variables: use another name`,
-		`spec.secretEnv[lower]: "lower" is not a valid variable name: use upper-case letters, digits and '_', and begin with a letter`,
+		`spec.secretEnv[lower]: "lower" is not a valid variable name: use uppercase letters, digits and '_', and begin with a letter`,
 	}},
 }
 

@@ -99,7 +99,7 @@ func typedSecret(ref *v1alpha2.SecretReference, path *field.Path, errs *Errors) 
 func checkSecret(secret *SecretRef, errs *Errors) {
 	if secret.Name != "" && len(validation.IsDNS1123Subdomain(secret.Name)) > 0 {
 		errs.InvalidText(secret.Path.Child("name"), secret.Name,
-			`is not a valid Secret name: use lower-case letters, digits, "-" and ".", and begin and end with a letter or digit`)
+			`is not a valid Secret name: use lowercase letters, digits, "-" and ".", and begin and end with a letter or digit`)
 	}
 	if secret.Key != "" && len(validation.IsConfigMapKey(secret.Key)) > 0 {
 		errs.InvalidText(secret.Path.Child("key"), secret.Key, `is not a valid key of a Secret: use letters, digits, "-", "_" and "."`)

@@ -94,7 +94,7 @@ func decodeSecretEnv(written map[string]v1alpha2.SecretReference, path *field.Pa
 		entry := path.Key(name)
 		switch {
 		case !variablePattern.MatchString(name):
-			errs.InvalidText(entry, name, "is not a valid variable name: use upper-case letters, digits and '_', and begin with a letter")
+			errs.InvalidText(entry, name, "is not a valid variable name: use uppercase letters, digits and '_', and begin with a letter")
 		case strings.HasPrefix(name, names.EnvPrefix):
 			errs.InvalidText(entry, name, "begins with %s, which is reserved for the operator's variables: use another name", names.EnvPrefix)
 		}

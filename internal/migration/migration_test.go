@@ -22,7 +22,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/upgrade"
 )
 
-// quick removes the waiting times, because AwaitStorage has already waited for the only API server.
+// quick makes a migration run almost without delays. This is safe because AwaitStorage has already waited for the only
+// API server.
 var quick = migration.Options{Rate: 1000, Settle: time.Millisecond}
 
 func newMigrator(c client.Client, options migration.Options) *migration.Migrator {

@@ -59,7 +59,7 @@ func (c *conversion) baseUnknown() {
 	if len(c.taken) > 0 {
 		c.differs("The providers that an OGXServer lists for an API replace all of the base configuration's providers for that API. "+
 			"In a stack, each provider in the base configuration remains unless spec.providers contains a provider with the same id. "+
-			"To disable the remaining providers, add them to spec.disabled, for example as the entry inference/openai.", "spec", "providers")
+			"To disable the remaining providers, add an entry for each of them to spec.disabled, for example inference/openai.", "spec", "providers")
 	}
 }
 

@@ -91,8 +91,8 @@ func below(limit any, request string) bool {
 	return ok && !parsed.IsZero() && parsed.Cmp(resource.MustParse(request)) < 0
 }
 
-// autoscaling converts the autoscaler. If the OGXServer has more replicas than the minimum, the number of replicas
-// becomes the minimum.
+// autoscaling converts the autoscaler. If the OGXServer has more replicas than the minimum, autoscaling raises the
+// minimum to the number of replicas.
 func (c *conversion) autoscaling() {
 	const field = "spec.workload.autoscaling"
 	if c.get(field) == nil {

@@ -62,8 +62,9 @@ func overrideError(in Input, err error) error {
 	return fmt.Errorf("ConfigMap %q, key %q: %w", in.Override.ConfigMapName, in.Override.Key, err)
 }
 
-// copiedAsV1alpha1 mounts a copy of the user's configuration with the external providers. Without external providers, a
-// v1alpha1 stack mounts the whole ConfigMap, so copiedAsV1alpha1 adds warnings about the differences.
+// copiedAsV1alpha1 adds the external providers to a copy of the user's configuration, and mounts this copy. A v1alpha1
+// stack without external providers mounts the whole ConfigMap instead, so copiedAsV1alpha1 warns about the differences
+// between the copy and the ConfigMap.
 func (p *Plan) copiedAsV1alpha1(in Input) error {
 	data, err := p.withExternal(in)
 	if err != nil {

@@ -134,7 +134,7 @@ func (p *Plan) storageSecret(in Input) *rollout.StorageSecret {
 // maxLeft is the maximum number of losses in a record, which is stored in an annotation.
 const maxLeft = 8
 
-// left returns the losses for the record, or nil if there are none.
+// left returns the losses to store in the record, or nil if there are none.
 func left(losses []retention.Loss) []string {
 	var messages []string
 	for i, loss := range losses {

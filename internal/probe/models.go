@@ -19,7 +19,7 @@ var modelForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:/@+-]{0,255}$`)
 
 // Models is a server's list of models.
 type Models struct {
-	// Listed contains the first models, at most maxModels, in the order of their ids. Nil means that the server does not
+	// Listed contains the first models, at most maxModels, in the order of their IDs. Nil means that the server does not
 	// list its models.
 	Listed []v1alpha2.ModelStatus
 	// LeftOut is the number of models with a valid id that are not in Listed.

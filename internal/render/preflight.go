@@ -162,8 +162,8 @@ func ownCopies(in Input, preflight Preflight, spec *corev1ac.PodSpecApplyConfigu
 	}
 }
 
-// If the preflight pod shares a store with the running pods, ownRegistry sets a separate registry for the preflight pod
-// in this store. The resources that the preflight pod registers could otherwise break a running pod that restarts.
+// If the preflight pod shares a store with the running pods, ownRegistry gives the preflight pod a separate registry in
+// this store. The resources that the preflight pod registers could otherwise break a running pod that restarts.
 func ownRegistry(in Input, spec *corev1ac.PodSpecApplyConfiguration) {
 	if in.Registry == nil {
 		return

@@ -87,9 +87,9 @@ var (
 	ownSpace = regexp.MustCompile(`(/[a-z0-9.-]+){2}$`)
 )
 
-// sameRegistry reports whether the registry in one namespace contains or adopts the entries of the other namespace. A
-// stack can adopt the entries of a namespace that does not contain the part that ownSpace matches. A stack never adopts
-// the registry of another stack (LLS_REGISTRY).
+// sameRegistry reports whether the registry in one namespace contains or adopts the entries of the other namespace. If
+// no part of a namespace matches ownSpace, a stack can adopt the entries of this namespace. A stack never adopts the
+// registry of another stack (LLS_REGISTRY).
 func sameRegistry(was, is string) bool {
 	if was != is && ownSpace.MatchString(was) && ownSpace.MatchString(is) {
 		return false

@@ -39,7 +39,7 @@ func variable(d *draft.Draft, found envref.Reference, path *field.Path) {
 	name := found.Name
 	switch {
 	case !found.Replaced():
-		d.Warnf(path, "%q is not replaced: the server replaces only references whose names consist of upper-case letters, digits and '_'; rename the variable", envref.To(name))
+		d.Warnf(path, "%q is not replaced: the server replaces only references whose names consist of uppercase letters, digits and '_'; rename the variable", envref.To(name))
 	case found.Operator != "" || d.IsSet(name):
 	case d.Intent.MoreVariables:
 		d.Warnf(path, "the variable %q must be in a ConfigMap or Secret to which spec.workload.overrides.envFrom refers; otherwise, the server does not start", name)

@@ -22,8 +22,8 @@ const (
 	Invalid
 	// Backoff means attempts with growing delays, which the status reports.
 	Backoff
-	// Quiet means attempts with growing delays, which the status does not report, because the next attempt will probably
-	// succeed.
+	// Quiet means attempts with growing delays. The status does not report these attempts, because the next attempt will
+	// probably succeed.
 	Quiet
 )
 

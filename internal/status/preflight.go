@@ -84,7 +84,7 @@ func StartOf(pod *corev1.Pod) time.Time {
 	return pod.CreationTimestamp.Time
 }
 
-// deadlineReason is the kubelet's reason for a pod that was active for too long.
+// deadlineReason is the reason that the kubelet reports when it fails a pod that was active for too long.
 const deadlineReason = "DeadlineExceeded"
 
 // isTrue reports whether a condition of the pod is True.

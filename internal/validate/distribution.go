@@ -32,7 +32,7 @@ func name(c *checks) {
 		}
 	case len(c.Name) > maxObjectName || !labelForm.MatchString(c.Name):
 		c.InvalidText(path, c.Name,
-			`must be at most 55 lower-case letters, digits and "-", begin with a letter and not end with "-": the operator derives the names of other objects from this name`)
+			`must be at most 55 lowercase letters, digits and "-", begin with a letter and not end with "-": the operator derives the names of other objects from this name`)
 	}
 }
 

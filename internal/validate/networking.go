@@ -89,7 +89,7 @@ func allowedNamespaces(c *checks) {
 	for i, name := range names {
 		if name != "*" && (len(name) > maxNamespaceName || !namespaceForm.MatchString(name)) {
 			c.InvalidText(path.Index(i), name,
-				`is not a valid namespace name: use at most 63 lower-case letters, digits and "-", `+
+				`is not a valid namespace name: use at most 63 lowercase letters, digits and "-", `+
 					`and begin and end with a letter or digit, or use only "*" for every namespace`)
 		}
 	}

@@ -34,7 +34,7 @@ func (c *checks) objectName(path *field.Path, kind, name string) {
 		c.Required(path, "required: set the name of %s in the same namespace", article(kind))
 	case len(name) > maxName || !subdomainForm.MatchString(name):
 		c.InvalidText(path, name,
-			`is not a valid name for %s: use lower-case letters, digits, "-" and ".", and begin and end with a letter or digit`, article(kind))
+			`is not a valid name for %s: use lowercase letters, digits, "-" and ".", and begin and end with a letter or digit`, article(kind))
 	}
 }
 

@@ -84,6 +84,6 @@ func serviceless(c *checks) []string {
 		cluster = "Kubernetes before 1.36"
 	}
 	return []string{fmt.Sprintf("%s: %q: %s does not accept a Service named %q, or an Ingress for such a Service, so the server runs without a Service; "+
-		"to get a Service, create the stack with a name that begins with a letter and has at most %d lower-case letters, digits and %q",
+		"to get a Service, create the stack with a name that begins with a letter and has at most %d lowercase letters, digits and %q",
 		field.NewPath("metadata", "name"), c.Name, cluster, names.Service(c.Name), maxObjectName, "-")}
 }

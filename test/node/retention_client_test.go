@@ -53,7 +53,7 @@ func retainingScenario(s *scenario) clientPod {
 // at returns the URL of the server in a pod.
 func at(pod *corev1.Pod) string { return fmt.Sprintf("http://%s:8321", pod.Status.PodIP) }
 
-// createStore creates a vector store and returns its id. It does not repeat a failed request.
+// createStore creates a vector store and returns its ID. It does not repeat a failed request.
 func (c clientPod) createStore(url, provider, name string) (id string, err error) {
 	body := fmt.Sprintf(`{"name": %q, "provider_id": %q, "embedding_model": %q, "embedding_dimension": %d}`, name, provider, embedding, dimension)
 	text, err := c.call("post", "-timeout=30s", url+"/v1/vector_stores", body)

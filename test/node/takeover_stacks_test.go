@@ -35,7 +35,7 @@ var (
 	older1      = filepath.Join(testutil.Root(), "test", "contract", "testdata")
 	enough      = map[string]any{"cpu": "50m", "memory": "64Mi"}
 	environment = []any{
-		// The launcher of the operator for v1alpha1 starts the server with the image's Python interpreter.
+		// The operator for v1alpha1 starts the server through a launcher, which uses the image's Python interpreter.
 		map[string]any{"name": "PATH", "value": "/python:/bin"},
 		map[string]any{"name": "VLLM_URL", "value": "http://vllm:8000/v1"},
 	}

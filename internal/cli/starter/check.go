@@ -60,11 +60,11 @@ func Check(a Answers) (*Plan, error) {
 
 func (p *Plan) checkNames() error {
 	if problems := validation.IsDNS1035Label(p.Name); len(problems) > 0 {
-		return wrong(FlagName, "%q is not a valid name; use at most 63 lower-case letters, digits and \"-\", "+
+		return wrong(FlagName, "%q is not a valid name; use at most 63 lowercase letters, digits and \"-\", "+
 			"begin with a letter, and end with a letter or digit", p.Name)
 	}
 	if problems := validation.IsDNS1123Label(p.Namespace); p.Namespace != "" && len(problems) > 0 {
-		return wrong(FlagNamespace, "%q is not a valid namespace; use at most 63 lower-case letters, digits and \"-\", "+
+		return wrong(FlagNamespace, "%q is not a valid namespace; use at most 63 lowercase letters, digits and \"-\", "+
 			"and begin and end with a letter or digit", p.Namespace)
 	}
 	if problems := validation.IsDNS1123Subdomain(p.Expose); p.Expose != "" && len(problems) > 0 {

@@ -105,7 +105,7 @@ func (r *Reconciler) Stop(t *testing.T) {
 }
 
 // reconcileStacks reconciles every stack in the namespace once, including stacks that were deleted since the last call.
-// While the test waits, it reconciles the failed stacks again.
+// A test that waits calls reconcileStacks repeatedly, which also retries the failed stacks.
 func (r *Reconciler) reconcileStacks(t *testing.T) {
 	t.Helper()
 	r.mu.Lock()

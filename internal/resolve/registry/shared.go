@@ -45,7 +45,7 @@ func (a ages) fits(said *answer) bool {
 	return time.Since(said.at) < oldest
 }
 
-// reading is the result of a question.
+// reading is the result of a request that asks a question: an image or an error, and the time of the registry's answer.
 type reading struct {
 	image *Image
 	err   error

@@ -49,7 +49,7 @@ func expand(fill *strings.Replacer, value any) any {
 }
 
 // tableName returns a table name for a provider's id. The server inserts it into some statements without quotes, so it
-// contains only lower-case letters, digits and underscores.
+// contains only lowercase letters, digits and underscores.
 func tableName(id string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

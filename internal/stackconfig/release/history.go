@@ -14,8 +14,8 @@ import (
 // retired is a part that earlier releases had and later releases do not have.
 type retired struct {
 	Removal `json:",inline"`
-	// Since is the first line to which Instead applies. Empty means the line after Last. If several rows describe the same
-	// part, the newest row applies.
+	// Since is the first release line to which Instead applies. Empty means the release line after Last. If several rows
+	// describe the same part, the row with the latest Since applies.
 	Since string `json:"since,omitempty"`
 }
 
@@ -83,7 +83,7 @@ func KnownAPI(name string) bool {
 	return slices.Contains(KnownAPIs(), SnakeCase(name))
 }
 
-// KnownAPIs returns the names of the APIs of all releases, as in the config, sorted.
+// KnownAPIs returns the sorted names of the APIs of all releases, written as in the config.
 func KnownAPIs() []string {
 	apis := history().APIs
 	names := make([]string, len(apis))

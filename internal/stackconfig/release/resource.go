@@ -110,7 +110,8 @@ type BuiltInTool struct {
 	Group string `json:"group"`
 	// Automatic reports whether the server registers the group itself, so that the config needs no entry for the group.
 	Automatic bool `json:"automatic"`
-	// Providers are the tool_runtime provider types that can serve the tool group. One of them must be configured.
+	// Providers are the tool_runtime provider types that can serve the tool group. The config must contain a provider of
+	// one of these types.
 	Providers []string `json:"providers"`
 }
 

@@ -73,7 +73,7 @@ func with(data map[string][]byte, key, value string) map[string][]byte {
 // old and fresh represent existing and new certificates and authorities.
 const old, fresh = "old", "new"
 
-// renewCase is a Secret, and its expected content at a time.
+// renewCase is a Secret and its expected content at a point in time.
 type renewCase struct {
 	data  map[string][]byte
 	now   time.Time

@@ -27,7 +27,7 @@ func (s *llamaStack) ask(ctx context.Context, method, path string, body, into an
 	return s.again(ctx, maxInternal, func(ctx context.Context) error { return s.do(ctx, method, path, body, into) })
 }
 
-// createVectorStore creates a vector store as a client does, and returns its id.
+// createVectorStore creates a vector store as a client does, and returns its ID.
 func (s *llamaStack) createVectorStore(ctx context.Context, name, provider, embedding string) (string, error) {
 	var made struct {
 		ID string `json:"id"`
@@ -104,7 +104,7 @@ func (s *llamaStack) tryAttach(ctx context.Context, store, text string) (attache
 	return file, nil
 }
 
-// upload sends a text file and returns its id.
+// upload sends a text file and returns its ID.
 func (s *llamaStack) upload(ctx context.Context, text string) (string, error) {
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)

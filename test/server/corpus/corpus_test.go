@@ -35,7 +35,7 @@ var (
 	madeOf   = map[string]func() []made{}
 )
 
-// casesOf runs the cases of a line once for all tests.
+// casesOf runs the cases of a release line once for all tests.
 func casesOf(t *testing.T, rel *release.Release) []made {
 	t.Helper()
 	madeLock.Lock()

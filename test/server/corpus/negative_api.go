@@ -39,7 +39,7 @@ func (n *negatives) variables() {
 	n.refused("variable/default-of-the-wrong-type", "max_tokens",
 		n.inVLLM(fields{"settings": fields{"max_tokens": "${env.NOWHERE:=}"}},
 			func(config fields) { config["max_tokens"] = "${env.NOWHERE:=}" }))
-	n.choice("variable/lower-case", Taken, "The server uses the reference as plain text, because the name is in lower case.",
+	n.choice("variable/lowercase", Taken, "The server uses the reference as plain text, because the name is in lower case.",
 		n.inSpec(fields{"settings": fields{"external_apis_dir": "${env.dir}"}}, nil))
 	n.choice("variable/from-elsewhere", Unasked, "Until the pod starts, the operator cannot determine whether envFrom sets the variable.", n.inSpec(fields{
 		"settings": fields{"external_apis_dir": "${env.NOWHERE}"},

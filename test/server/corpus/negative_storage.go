@@ -203,7 +203,8 @@ func (n *negatives) suppliedKey(stack *Case, api, name string) {
 	}
 }
 
-// in returns a mistake: an accepted stack whose configuration lacks a part.
+// in returns a mistake that is only in the server's configuration: the operator accepts the stack, and the function
+// `change` then removes a part of the configuration.
 func (n *negatives) in(stack *Case, change func(config fields)) mistake {
 	return mistake{wrong: stack, right: stack, change: change}
 }

@@ -139,8 +139,8 @@ type awsClient struct {
 	failed error
 }
 
-// errNoSession is the error for a request to the first version of the machine's metadata service. The SDK falls back to
-// this version.
+// errNoSession is the error with which awsClient rejects a request to the first version of the machine's metadata
+// service. The SDK sends such a request if it cannot get a session token.
 var errNoSession = errors.New("the request to the machine's metadata service has no session token")
 
 // Do sends a request.
