@@ -116,7 +116,7 @@ func TestUpgradeCheckOfClusterFromStatus(t *testing.T) {
 		"name": "starter", "catalogueImage": image,
 		"image": image,
 	}, "version": map[string]any{"operatorVersion": "0.9"}}
-	contains(t, c.run(t, "", "upgrade-check", "--to", "1.5", "boots").err, "the operator has version 0.9 and this command has version test")
+	contains(t, c.run(t, "", "upgrade-check", "--to", "1.5", "boots").err, "the operator has version 0.9, and this command has version test")
 	contains(t, c.run(t, "", "upgrade-check", "--to", "1.5", "boots").out, "team-a/boots: 0.6 to 1.5",
 		"~ image: "+image+" -> docker.io/ogxai/")
 	delete(stored, "status")
