@@ -133,8 +133,8 @@ const (
 	// ReasonPreflightFailed means that the pod in which the operator tests the change does not become ready. The message
 	// describes the pod's problem. The running pods do not change. Status: False.
 	ReasonPreflightFailed = "PreflightFailed"
-	// ReasonDataLossNotAccepted means that the change would leave behind data that cannot be recovered. The operator
-	// applies the change only after you accept the loss. Until then, the running pods do not change. Status: False.
+	// ReasonDataLossNotAccepted means that the change would make data unrecoverable. The operator applies the change only
+	// after you accept the loss. Until then, the running pods do not change. Status: False.
 	ReasonDataLossNotAccepted = "DataLossNotAccepted"
 	// ReasonDeploymentPaused means that the annotation llamastack.io/paused allows the operator to write only the status.
 	// The message states whether a change to the pods is pending. Status: Unknown.

@@ -72,8 +72,8 @@ func (a *Applier) inForce(desired Desired) (bool, error) {
 	return err == nil && InForce(desired.Wanted, live, a.manager), err
 }
 
-// send applies an object and returns the API server's response. If the cache contains only
-// the metadata of the kind, the response also contains only metadata, because the caller uses nothing else.
+// send applies an object and returns the API server's response. If the cache contains only the metadata of the objects
+// of this kind, the response also contains only metadata, because the caller uses nothing else.
 func (a *Applier) send(ctx context.Context, desired Desired) (client.Object, error) {
 	wanted := *desired.Wanted
 	wanted.Object = maps.Clone(wanted.Object)

@@ -252,7 +252,8 @@ func TestLossesAcrossReleases(t *testing.T) {
 	})
 }
 
-// The table of a key-value store in PostgreSQL is the same for every release. A stack keeps the table that it uses.
+// The default table name of a key-value store in PostgreSQL is the same for every release. A stack that uses a table
+// with a different name keeps that table.
 func TestTableIsKept(t *testing.T) {
 	const spec = "\nstorage: {kv: {type: postgres, connectionString: {secretKeyRef: {name: pg, key: url}}}}\n"
 	of := func(line string) plan.Input {

@@ -33,7 +33,7 @@ const fetchTime = 10 * time.Second
 // Options configures Identities.
 type Options struct {
 	// Public reaches the public services of the clouds. Local reaches the addresses that give a pod its identity. Nil
-	// means the default transport. The default transport for Local reaches no other addresses.
+	// means the transport that newClient creates for the field. For Local, this transport reaches no other addresses.
 	Public, Local http.RoundTripper
 }
 
