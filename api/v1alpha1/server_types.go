@@ -145,7 +145,7 @@ type PodOverrides struct {
 	VolumeMounts []corev1.VolumeMount `json:"volumeMounts,omitempty"`
 }
 
-// PodDisruptionBudgetSpec limits how many pods a voluntary disruption can evict.
+// PodDisruptionBudgetSpec limits how many pods can be unavailable at the same time because of voluntary disruptions.
 type PodDisruptionBudgetSpec struct {
 	// minAvailable is the minimum number of available pods, as a number or a percentage.
 	// +optional

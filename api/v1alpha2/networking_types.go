@@ -80,7 +80,7 @@ type Expose struct {
 
 // ExposeSpec is the object form of expose (FR-064, FR-065).
 type ExposeSpec struct {
-	// enabled enables the exposure. Defaults to true.
+	// enabled makes the server reachable from outside the cluster. Defaults to true.
 	// +optional
 	Enabled *bool `json:"enabled,omitempty"`
 	// hostname is the host name of the Ingress, Route or HTTPRoute. Defaults to <name>-<namespace>-<hash>.<the operator's

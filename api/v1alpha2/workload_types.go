@@ -141,7 +141,8 @@ type VolumeSpec struct {
 	RetainOnDelete bool `json:"retainOnDelete,omitempty"`
 }
 
-// PodDisruptionBudgetSpec limits how many pods a voluntary disruption can evict. Exactly one of its fields must be set.
+// PodDisruptionBudgetSpec limits how many pods can be unavailable at the same time because of voluntary disruptions.
+// Exactly one of its fields must be set.
 //
 // +kubebuilder:validation:XValidation:rule=`has(self.minAvailable) || has(self.maxUnavailable)`,message=`set either minAvailable or maxUnavailable`,reason=FieldValueRequired
 // +kubebuilder:validation:XValidation:rule=`!has(self.minAvailable) || !has(self.maxUnavailable)`,message=`minAvailable and maxUnavailable are mutually exclusive: remove one of them`,messageExpression=`'minAvailable "' + string(self.minAvailable) + '" and maxUnavailable "' + string(self.maxUnavailable) + '" are mutually exclusive: remove one of them'`,reason=FieldValueForbidden

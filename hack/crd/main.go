@@ -101,7 +101,8 @@ func finish(data []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// shorten removes the descriptions below the embedded types of a version.
+// shorten removes the descriptions of the fields inside each embedded type from the schema of a version. It keeps the
+// description of the embedded type itself.
 func shorten(version *yaml.Node) error {
 	schema, name := get(version, "schema", "openAPIV3Schema"), get(version, "name").Value
 	for _, path := range embedded[name] {

@@ -156,8 +156,8 @@ func (p *providerWriter) secrets() {
 	}
 }
 
-// endpoint moves the address from the config to the field endpoint if the operator generates the same config from this
-// field.
+// endpoint moves the address from the config to the `endpoint` field if the operator generates the same config from
+// this field.
 func (p *providerWriter) endpoint() {
 	if p.kind == nil || p.kind.EndpointKey == "" || p.kind.EndpointParts.Port != "" || p.kind.EndpointIgnored {
 		return

@@ -17,7 +17,7 @@ type Rule struct {
 	Namespaces []string
 	// Images lists the registries and the repository prefixes (quay.io/team) that the images of a pod may come from.
 	Images []string
-	// ServiceAccounts lists the names, or name patterns, that spec.workload.overrides.serviceAccountName may contain.
+	// ServiceAccounts lists the allowed values of spec.workload.overrides.serviceAccountName, as names or patterns.
 	ServiceAccounts []string
 	// NoPodTemplate forbids spec.workload.overrides.podTemplate.
 	NoPodTemplate bool

@@ -87,7 +87,7 @@ func (o *logsOptions) addFlags(command *cobra.Command) {
 		"container or init container (default: the server's container, or the init container that prevents it from starting)")
 	flags.Int64Var(&o.tail, "tail", -1, "number of lines to print from the end of the logs; -1: all lines")
 	flags.DurationVar(&o.since, "since", 0, "maximum age of the printed lines, for example 10m (default: all lines)")
-	flags.BoolVar(&o.All, "all-pods", false, "print the logs of every pod, each line with the name of its pod")
+	flags.BoolVar(&o.All, "all-pods", false, "print the logs of every pod, and begin each line with the name of the pod")
 	command.MarkFlagsMutuallyExclusive("follow", "previous")
 }
 

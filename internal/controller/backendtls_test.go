@@ -36,8 +36,8 @@ func waitForValidation(t *testing.T, env *controllertest.Environment, name strin
 	})
 }
 
-// policyDefinitions returns two definitions of BackendTLSPolicy: the current definition, and an older definition that
-// does not serve version v1, as in Gateway API releases before 1.4.
+// policyDefinitions returns two definitions of BackendTLSPolicy: the current definition, and an older definition. Like
+// the definitions in Gateway API releases before 1.4, the older definition does not serve v1.
 func policyDefinitions(t *testing.T) (old, now *unstructured.Unstructured) {
 	t.Helper()
 	now = controllertest.GatewayDefinition(t, "backendtlspolicies")

@@ -104,7 +104,8 @@ type Plan struct {
 	Mode Mode
 	// ConfigSource is the source of the configuration that the status reports.
 	ConfigSource v1alpha2.ConfigSource
-	// Objects lists the objects to apply, in order, without the Secret with derived values (see WithStorageSecret).
+	// Objects lists the objects to apply, in order, except the Secret that contains derived values (see
+	// WithStorageSecret).
 	Objects []render.Object
 	// Rendered is the Deployment in Objects with its record, for rollout.Decide.
 	Rendered rollout.Rendered

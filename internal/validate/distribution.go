@@ -73,7 +73,7 @@ func distributionBaseProviders(c *checks) {
 		c.Forbidden(path, `cannot be combined with overrideConfig, which sets the complete configuration (ConfigMap %q): remove baseProviders or overrideConfig`,
 			s.OverrideConfig.ConfigMapName)
 	case s.Providers == nil && s.ExternalProviders == nil:
-		c.Forbidden(path, `"Required" keeps only your own providers and the providers that they need, and the spec has no provider: `+
+		c.Forbidden(path, `"Required" keeps only your own providers and the providers that they need, but the spec has no providers: `+
 			`add a provider to spec.providers or spec.externalProviders, or remove baseProviders`)
 	}
 }

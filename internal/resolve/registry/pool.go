@@ -263,7 +263,7 @@ func (p *Pool) old(before Outcome) ages {
 		return ages{known: p.lookAgain(), failed: p.lookAgain(), patient: true}
 	case before.Err != nil:
 		return ages{known: p.options.Fresh, failed: p.options.FirstRetry / 3, patient: true}
-	default: // the first attempt for a stack uses an earlier error only until the registry's pause ends
+	default: // the first attempt for a stack reuses the error of another stack only while the registry asks for a pause
 		return ages{known: p.options.Fresh, patient: true}
 	}
 }

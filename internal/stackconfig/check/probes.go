@@ -73,9 +73,9 @@ func permits(rules []*yaml.Node, path string) (permitted, known bool) {
 const maxExpression = 256
 
 // matchesRoute reports whether a path matches a rule's pattern in the server. The second result, `known`, is false for
-// a variable, and for a regular expression that Go does not support or that is longer than maxExpression. It is also
-// false for an expression with a brace, because even a short expression with a counted repetition can compile to a
-// program of many megabytes.
+// a pattern that contains a variable, and for a regular expression that Go does not support or that is longer than
+// maxExpression. It is also false for an expression with a brace, because even a short expression with a counted
+// repetition can compile to a program of many megabytes.
 func matchesRoute(pattern, path string) (matches, known bool) {
 	if envref.In(pattern) {
 		return false, false

@@ -32,8 +32,9 @@ const fetchTime = 10 * time.Second
 
 // Options configures Identities.
 type Options struct {
-	// Public reaches the public services of the clouds. Local reaches the addresses that give a pod its identity. Nil
-	// means the transport that newClient creates for the field. For Local, this transport reaches no other addresses.
+	// Public reaches the public services of the clouds. Local reaches the addresses that give a pod its identity. If a
+	// field is nil, newClient creates its transport. The transport that newClient creates for Local reaches only the
+	// addresses that give a pod its identity.
 	Public, Local http.RoundTripper
 }
 
