@@ -117,7 +117,7 @@ func chosenAPIs(rel *release.Release, asked string) ([]string, error) {
 		remedy = "use release " + line + ", the first release with this API"
 	}
 	if gone, ok := rel.Removal("api", name); ok {
-		remedy = "release " + gone.Last + " was the last release with this API; " + gone.Instead
+		remedy = gone.Note()
 	}
 	return nil, fmt.Errorf("--api: server release %s has no API %q with providers; %s", rel.Line, asked, remedy)
 }

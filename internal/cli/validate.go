@@ -30,7 +30,8 @@ and the remedy. The exit code is 1 if a manifest has an error.
 
 Set --previous to the manifests of the running stacks to report the stored data that
 a change from those manifests leaves behind, and how to migrate or recover the data.
-Data that cannot be recovered is an error until an annotation on the stack accepts the loss.
+Data that cannot be recovered is an error until an annotation on the stack accepts the
+loss.
 
 With --output json, sarif or github, the command prints the findings to standard
 output, with the line and the column of the field. Generated text (standard input,

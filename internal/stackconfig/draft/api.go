@@ -2,7 +2,6 @@ package draft
 
 import (
 	"cmp"
-	"strings"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
@@ -35,11 +34,6 @@ func (d *Draft) OtherRelease(api string) string {
 	}
 }
 
-// nounOf contains the word in messages for each kind of removal.
-var nounOf = map[string]string{
-	"api": "API", "provider": "provider type", "resource": "resource kind", "section": "section",
-}
-
 // RemovalNote returns a note about a removed API, provider type, resource or section. The note names the last release
 // that had this part, and the replacement. It is empty when no earlier release had the part, or when this release still
 // has it.
@@ -48,9 +42,5 @@ func (d *Draft) RemovalNote(kind, name string) string {
 	if !ok {
 		return ""
 	}
-	text := "; release " + removal.Last + " was the last release with this " + nounOf[kind]
-	if removal.Instead != "" {
-		text += "; " + strings.TrimSuffix(removal.Instead, ".")
-	}
-	return text
+	return "; " + removal.Note()
 }

@@ -1,5 +1,7 @@
 package release
 
+import "strings"
+
 // API is one API of a release.
 type API struct {
 	// Name is the name in the config, for example `vector_io`.
@@ -28,4 +30,18 @@ type Removal struct {
 	Last string `json:"last"`
 	// Instead describes the replacement, for example "set OTEL_* variables in …". A message appends this text after "; ".
 	Instead string `json:"instead"`
+}
+
+// partOf contains the word in messages for each kind of part.
+var partOf = map[string]string{
+	"api": "API", "provider": "provider type", "resource": "resource kind", "section": "section", "tool": "tool",
+}
+
+// Note returns a part of a message that names the last release with this part and, if there is one, the replacement.
+func (r Removal) Note() string {
+	text := "release " + r.Last + " was the last release with this " + partOf[r.Kind]
+	if r.Instead != "" {
+		text += "; " + strings.TrimSuffix(r.Instead, ".")
+	}
+	return text
 }
