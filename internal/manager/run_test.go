@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -25,10 +24,54 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// TestRun runs the whole operator with arguments. It checks that the operator's liveness probe succeeds immediately,
-// and that the readiness probe succeeds when the API server serves the operator's kind. It also checks that the
-// operator serves metrics only to authorized clients, and releases its lease.
+// TestRun runs the whole operator with arguments. It checks that the operator is live and ready before the API server
+// serves the operator's kind, because readiness does not depend on the caches if the operator serves webhooks. It also
+// checks that the operator serves metrics only to authorized clients, and releases its lease.
 func TestRun(t *testing.T) {
+	plane := barePlane(t)
+	o := startOperator(t, plane, testutil.FreeAddress(t))
+	o.expect(t, "http://"+o.health+"/healthz", http.StatusOK)
+	o.expect(t, "http://"+o.health+"/readyz", http.StatusOK)
+	if err := plane.Install(); err != nil {
+		t.Fatal(err)
+	}
+	o.expect(t, "https://"+o.metrics+"/metrics", http.StatusUnauthorized)
+
+	admin, err := plane.Client()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for account, code := range map[string]int{"scraper": http.StatusOK, "stranger": http.StatusForbidden} {
+		token := tokenOf(t, admin, account, code == http.StatusOK)
+		o.expect(t, "https://"+o.metrics+"/metrics", code, "Authorization", "Bearer "+token)
+	}
+	if err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, 30*time.Second, true,
+		func(context.Context) (bool, error) { return leaseHolder(t, admin) != "", nil }); err != nil {
+		t.Fatalf("no replica holds the lease: %v\n%s", err, o.output)
+	}
+	o.stop(t)
+	if holder := leaseHolder(t, admin); holder != "" {
+		t.Errorf("%s still holds the lease", holder)
+	}
+}
+
+// TestRunWithoutWebhooks checks that an operator without webhooks becomes ready when the API server serves the
+// operator's kind, and not earlier.
+func TestRunWithoutWebhooks(t *testing.T) {
+	plane := barePlane(t)
+	o := startOperator(t, plane, "0")
+	o.expect(t, "http://"+o.health+"/healthz", http.StatusOK)
+	o.expect(t, "http://"+o.health+"/readyz", http.StatusInternalServerError)
+	if err := plane.Install(); err != nil {
+		t.Fatal(err)
+	}
+	o.expect(t, "http://"+o.health+"/readyz", http.StatusOK)
+	o.stop(t)
+}
+
+// barePlane starts a control plane that does not serve the operator's kind yet.
+func barePlane(t *testing.T) *testutil.ControlPlane {
+	t.Helper()
 	plane, err := testutil.Start(testutil.Options{Bare: true})
 	if err != nil {
 		t.Fatal(err)
@@ -38,6 +81,20 @@ func TestRun(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	return plane
+}
+
+// runningOperator is an operator that runs in the process of the test.
+type runningOperator struct {
+	health, metrics string
+	output          *testutil.Log
+	cancel          context.CancelFunc
+	done            chan int
+}
+
+// startOperator runs the operator with the given bind address for its webhooks.
+func startOperator(t *testing.T, plane *testutil.ControlPlane, webhooks string) *runningOperator {
+	t.Helper()
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
 	data, err := plane.Kubeconfig()
 	if err != nil {
@@ -46,49 +103,33 @@ func TestRun(t *testing.T) {
 	if err := os.WriteFile(kubeconfig, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	health, metrics, webhooks := freeAddress(t), freeAddress(t), freeAddress(t)
+	o := &runningOperator{
+		health: testutil.FreeAddress(t), metrics: testutil.FreeAddress(t), output: &testutil.Log{}, done: make(chan int, 1),
+	}
 	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	output := &testutil.Log{}
-	done := make(chan int, 1)
+	o.cancel = cancel
+	t.Cleanup(cancel)
 	go func() {
-		done <- manager.Run(ctx, []string{
+		o.done <- manager.Run(ctx, []string{
 			"--kubeconfig=" + kubeconfig, "--leader-elect", "--operator-namespace=default",
-			"--health-probe-bind-address=" + health, "--metrics-bind-address=" + metrics,
+			"--health-probe-bind-address=" + o.health, "--metrics-bind-address=" + o.metrics,
 			"--webhook-bind-address=" + webhooks,
-		}, "v1.2.3", func(string) string { return "" }, output)
+		}, "v1.2.3", func(string) string { return "" }, o.output)
 	}()
+	return o
+}
 
-	expect(t, output, "http://"+health+"/healthz", http.StatusOK)
-	expect(t, output, "http://"+health+"/readyz", http.StatusInternalServerError)
-	if err := plane.Install(); err != nil {
-		t.Fatal(err)
-	}
-	expect(t, output, "http://"+health+"/readyz", http.StatusOK)
-	expect(t, output, "https://"+metrics+"/metrics", http.StatusUnauthorized)
-
-	admin, err := plane.Client()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for account, code := range map[string]int{"scraper": http.StatusOK, "stranger": http.StatusForbidden} {
-		token := tokenOf(t, admin, account, code == http.StatusOK)
-		expect(t, output, "https://"+metrics+"/metrics", code, "Authorization", "Bearer "+token)
-	}
-	if holder := leaseHolder(t, admin); holder == "" {
-		t.Error("no replica holds the lease")
-	}
-	cancel()
+// stop stops the operator and checks its exit code.
+func (o *runningOperator) stop(t *testing.T) {
+	t.Helper()
+	o.cancel()
 	select {
-	case code := <-done:
+	case code := <-o.done:
 		if code != 0 {
-			t.Errorf("exit code %d:\n%s", code, output)
+			t.Errorf("exit code %d:\n%s", code, o.output)
 		}
 	case <-time.After(30 * time.Second):
-		t.Fatalf("the operator does not stop:\n%s", output)
-	}
-	if holder := leaseHolder(t, admin); holder != "" {
-		t.Errorf("%s still holds the lease", holder)
+		t.Fatalf("the operator does not stop:\n%s", o.output)
 	}
 }
 
@@ -121,11 +162,12 @@ func tokenOf(t *testing.T, admin client.Client, account string, mayRead bool) st
 	return request.Status.Token
 }
 
+// leaseHolder returns the replica that holds the lease. The name is empty if no replica holds it.
 func leaseHolder(t *testing.T, c client.Client) string {
 	t.Helper()
 	var lease coordinationv1.Lease
-	if err := c.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: names.LeaderElectionID},
-		&lease); err != nil {
+	err := c.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: names.LeaderElectionID}, &lease)
+	if client.IgnoreNotFound(err) != nil {
 		t.Fatal(err)
 	}
 	if lease.Spec.HolderIdentity == nil {
@@ -135,7 +177,7 @@ func leaseHolder(t *testing.T, c client.Client) string {
 }
 
 // expect polls until the response from the address has the status code. The request has the given header, if any.
-func expect(t *testing.T, output fmt.Stringer, url string, code int, header ...string) {
+func (o *runningOperator) expect(t *testing.T, url string, code int, header ...string) {
 	t.Helper()
 	web := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	var last string
@@ -146,7 +188,7 @@ func expect(t *testing.T, output fmt.Stringer, url string, code int, header ...s
 			return got == code, nil
 		})
 	if err != nil {
-		t.Fatalf("%s does not answer with %d: %s\n%s", url, code, last, output)
+		t.Fatalf("%s does not answer with %d: %s\n%s", url, code, last, o.output)
 	}
 }
 
@@ -167,14 +209,4 @@ func ask(ctx context.Context, web *http.Client, url string, header ...string) (c
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
 	return response.StatusCode, fmt.Sprintf("status %d: %s (%v)", response.StatusCode, body, err)
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().String()
 }
