@@ -91,7 +91,7 @@ type DistributionConfig struct {
 	// +optional
 	ActiveDistribution string `json:"activeDistribution,omitempty"`
 
-	// providers lists the providers of the running server, sorted by API and id.
+	// providers lists the providers of the running server, sorted by API and ID.
 	// +optional
 	Providers []ProviderInfo `json:"providers,omitempty"`
 
@@ -110,7 +110,7 @@ type ProviderInfo struct {
 	// api is the API that the provider serves.
 	API string `json:"api"`
 
-	// provider_id is the provider's id in the server.
+	// provider_id is the provider's ID in the server.
 	ProviderID string `json:"provider_id"`
 
 	// provider_type is the provider's type in the server.

@@ -68,7 +68,7 @@ type LlamaStackDistributionSpec struct {
 	// +required
 	Distribution DistributionSpec `json:"distribution"`
 
-	// providers configures the server's providers for each API. A provider replaces the provider that has the same id in
+	// providers configures the server's providers for each API. A provider replaces the provider that has the same ID in
 	// the base configuration, or is added if there is no such provider. A provider has the keys provider (its type,
 	// required), id, endpoint, apiKey, secretRefs and settings. You can set any other key of its configuration next to
 	// these keys, as {secretKeyRef: {name, key}}. The field providers is mutually exclusive with overrideConfig. If unset,
@@ -141,7 +141,7 @@ type LlamaStackDistributionSpec struct {
 	Workload *WorkloadSpec `json:"workload,omitempty"`
 
 	// externalProviders adds providers from container images. The keys are the names of APIs. The operator merges these
-	// providers last. An external provider replaces a configured provider that has the same id. External providers can be
+	// providers last. An external provider replaces a configured provider that has the same ID. External providers can be
 	// combined with overrideConfig.
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=20

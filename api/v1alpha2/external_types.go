@@ -13,9 +13,9 @@ type ExternalProviders []ExternalProvider
 
 // ExternalProvider is a provider in a separate container image (FR-014, FR-090 to FR-092).
 type ExternalProvider struct {
-	// providerId is the provider's id in the server. Required.
+	// providerId is the provider's ID in the server. Required.
 	// +kubebuilder:validation:MaxLength=63
-	// +kubebuilder:validation:XValidation:rule=`self.matches('^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$')`,messageExpression=`'"' + self + '" is not a valid id: use at most 63 letters, digits, "-", "_" and ".", and begin and end with a letter or digit'`
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$')`,messageExpression=`'"' + self + '" is not a valid ID: use at most 63 letters, digits, "-", "_" and ".", and begin and end with a letter or digit'`
 	// +required
 	ProviderID string `json:"providerId"`
 

@@ -90,7 +90,7 @@ type Providers struct {
 
 // Provider is the typed form of an entry in Providers (FR-005).
 type Provider struct {
-	// id is the provider's id in the server. Defaults to the value of provider, or to the part of that value after "::"
+	// id is the provider's ID in the server. Defaults to the value of provider, or to the part of that value after "::"
 	// (FR-035).
 	// +optional
 	ID string `json:"id,omitempty"`

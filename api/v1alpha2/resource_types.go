@@ -5,7 +5,7 @@ import (
 )
 
 // ResourcesSpec registers resources when the server starts (FR-006). They are added to the resources of the base
-// configuration. A resource replaces the resource that has the same kind and id in the base configuration.
+// configuration. A resource replaces the resource that has the same kind and ID in the base configuration.
 type ResourcesSpec struct {
 	// models lists models, each as a name or as an object {name, provider, contextLength, modelType, quantization,
 	// providerModelId, metadata}, for example [llama3.2-8b, {name: llama3.2-70b, provider: vllm}]. A model without a
@@ -63,10 +63,10 @@ type ShieldEntry struct {
 
 // Model is the object form of a model (FR-041, FR-042).
 type Model struct {
-	// name is the id under which the model is registered. Required.
+	// name is the ID under which the model is registered. Required.
 	// +required
 	Name string `json:"name"`
-	// provider is the id of an inference provider. Defaults to the first inference provider.
+	// provider is the ID of an inference provider. Defaults to the first inference provider.
 	// +optional
 	Provider string `json:"provider,omitempty"`
 	// providerModelId is the name that the provider uses for the model. Defaults to name.
@@ -91,7 +91,7 @@ type Tool struct {
 	// name is the name of the tool group: websearch, rag, or a custom name. Required.
 	// +required
 	Name string `json:"name"`
-	// provider is the id of a toolRuntime provider. Defaults to the first provider that can run the tool group.
+	// provider is the ID of a toolRuntime provider. Defaults to the first provider that can run the tool group.
 	// +optional
 	Provider string `json:"provider,omitempty"`
 	// mcpEndpoint is the URL of an MCP server.
@@ -104,13 +104,13 @@ type Tool struct {
 
 // Shield is the object form of a shield (FR-044).
 type Shield struct {
-	// name is the id under which the shield is registered. Required.
+	// name is the ID under which the shield is registered. Required.
 	// +required
 	Name string `json:"name"`
-	// provider is the id of a safety provider. Defaults to the first safety provider.
+	// provider is the ID of a safety provider. Defaults to the first safety provider.
 	// +optional
 	Provider string `json:"provider,omitempty"`
-	// model is the id that the provider uses for the shield. For llama-guard, it is the guard model. Defaults to name.
+	// model is the ID that the provider uses for the shield. For llama-guard, it is the guard model. Defaults to name.
 	// +optional
 	Model string `json:"model,omitempty"`
 	// params are passed to the shield unchanged.

@@ -55,7 +55,7 @@ type LlamaStackDistributionStatus struct {
 	// +optional
 	DistributionConfig *DistributionConfigStatus `json:"distributionConfig,omitempty"`
 
-	// models lists the models that the running server serves, sorted by id. The list contains at most 20 models. It is
+	// models lists the models that the running server serves, sorted by ID. The list contains at most 20 models. It is
 	// empty if the server does not list its models.
 	// +listType=atomic
 	// +optional
@@ -65,7 +65,7 @@ type LlamaStackDistributionStatus struct {
 	// +optional
 	ModelsLeftOut int32 `json:"modelsLeftOut,omitempty"`
 
-	// mcpServers lists the MCP servers that are registered in the running server, sorted by id. The list contains at
+	// mcpServers lists the MCP servers that are registered in the running server, sorted by ID. The list contains at
 	// most 20 MCP servers. It is empty if the stack has no MCP servers, or if the server does not list them. Servers do
 	// not report the health of their MCP servers.
 	// +listType=map
@@ -73,7 +73,7 @@ type LlamaStackDistributionStatus struct {
 	// +optional
 	MCPServers []MCPServerStatus `json:"mcpServers,omitempty"`
 
-	// externalProviders lists the external providers, sorted by id.
+	// externalProviders lists the external providers, sorted by ID.
 	// +listType=map
 	// +listMapKey=providerId
 	// +optional
@@ -230,7 +230,7 @@ type DistributionConfigStatus struct {
 	// were created as v1alpha1.
 	// +optional
 	AvailableDistributions map[string]string `json:"availableDistributions,omitempty"`
-	// providers lists providers that the running server returns at /v1/providers, sorted by API and id. The list
+	// providers lists providers that the running server returns at /v1/providers, sorted by API and ID. The list
 	// contains the providers that the spec names and the providers whose health the server checks, at most 20. If there
 	// are no such providers, the list contains the server's first five providers. For stacks that were created as
 	// v1alpha1, the list contains all providers. The list is empty if the server does not return its providers.
@@ -245,7 +245,7 @@ type DistributionConfigStatus struct {
 type ProviderInfo struct {
 	// api is the API that the provider serves.
 	API string `json:"api"`
-	// provider_id is the provider's id in the server.
+	// provider_id is the provider's ID in the server.
 	ProviderID string `json:"provider_id"`
 	// provider_type is the provider's type in the server.
 	ProviderType string `json:"provider_type"`
@@ -258,19 +258,19 @@ type ProviderInfo struct {
 // MCPServerStatus is one MCP server of the running server. It has no address, because an address may contain a
 // credential.
 type MCPServerStatus struct {
-	// id is the id by which clients select the tools of the MCP server.
+	// id is the ID by which clients select the tools of the MCP server.
 	ID string `json:"id"`
 }
 
 // ModelStatus is one model of the running server.
 type ModelStatus struct {
-	// id is the id by which clients request the model.
+	// id is the ID by which clients request the model.
 	ID string `json:"id"`
 	// type is the type of the model: llm, embedding or rerank.
 	// +optional
 	Type string `json:"type,omitempty"`
-	// provider is the id of the provider that serves the model. It is unset if the model's id begins with the provider's
-	// id, as in vllm/llama3.2-8b.
+	// provider is the ID of the provider that serves the model. It is unset if the model's ID begins with the provider's
+	// ID, as in vllm/llama3.2-8b.
 	// +optional
 	Provider string `json:"provider,omitempty"`
 }
@@ -318,7 +318,7 @@ const (
 
 // ExternalProviderStatus is the state of one external provider.
 type ExternalProviderStatus struct {
-	// providerId is the provider's id in the spec.
+	// providerId is the provider's ID in the spec.
 	ProviderID string `json:"providerId"`
 	// image is the image of the provider.
 	// +optional

@@ -57,6 +57,10 @@ func TestRules(t *testing.T) {
 			[]string{"The labelled image is new.", "The server initialises the store.", "Use lower-case letters."},
 			[]string{"The labeled image is new.", "The status field catalogueImage is empty."},
 		},
+		"ID in lowercase": {
+			[]string{"An id must be unique.", "Set the provider's id."},
+			[]string{"An ID must be unique.", "Set a value in the field id."},
+		},
 		"filler":                      {[]string{"You simply set it."}, []string{"You set it."}},
 		"value without a verb":        {[]string{"Zero: no limit."}, []string{"Zero means no limit."}},
 		"godoc":                       {[]string{"name gives the name."}, []string{"name returns the name."}},

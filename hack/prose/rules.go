@@ -94,6 +94,11 @@ var rules = []rule{
 		advice:  `write U.S. English: "labeled", "canceled", "behavior", "catalog", "initialize", "lowercase"`,
 	},
 	{
+		name:    "ID in lowercase",
+		pattern: regexp.MustCompile(`\b(?:[Tt]he|[Aa]n|[Aa]nother|different|each|[Ii]ts|new|no|other|own|[Pp]rovider|same|their|this|unique|valid|without|[a-z]+'s) ids?\b`),
+		advice:  `write "ID" or "IDs"; a field is "the field id"`,
+	},
+	{
 		name:    "filler",
 		pattern: regexp.MustCompile(`(?i)\b(?:please|simply|obviously|easily|of course|actually|basically)\b`),
 		advice:  "remove the word",

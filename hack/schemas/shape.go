@@ -111,7 +111,7 @@ func providerSchema(fields []shapes.Field, version string) object {
 	properties := schema["properties"].(object)
 	id := properties["id"].(object)
 	id["pattern"], id["maxLength"] = intent.IDForm, intent.IDMaxLength
-	id["patternErrorMessage"] = "The value is not a valid id: use letters, digits, \"-\", \"_\" and \".\", " +
+	id["patternErrorMessage"] = "The value is not a valid ID: use letters, digits, \"-\", \"_\" and \".\", " +
 		"and begin and end with a letter or digit."
 	if version == v1alpha1.GroupVersion.Version {
 		maps.Copy(properties, older())

@@ -31,7 +31,7 @@ func (c *candidate) addProviders() {
 	}
 }
 
-// addAPI compares the providers of one API by their ids.
+// addAPI compares the providers of one API by their IDs.
 func (c *candidate) addAPI(api string, theirs, ours []any) {
 	kept, own := make(map[string]bool), []any(nil)
 	for i, entry := range theirs {
@@ -43,7 +43,7 @@ func (c *candidate) addAPI(api string, theirs, ours []any) {
 		case base != nil && equal(base, entry):
 			continue
 		case condition != "" || static != id:
-			c.stay(fmt.Sprintf("providers.%s[%d].provider_id", api, i), "no field can hold an id that contains a variable")
+			c.stay(fmt.Sprintf("providers.%s[%d].provider_id", api, i), "no field can hold an ID that contains a variable")
 			continue
 		}
 		path := fmt.Sprintf("providers.%s[%d]", api, i)

@@ -45,13 +45,13 @@ func TestPlanOfAStack(t *testing.T) {
 			spec: based + "{}, externalProviders: {inference: [{providerId: vllm, image: b}]}}", fresh: true,
 			condition: "True ConfigGenerationSucceeded: Generated config.yaml with 2 providers and 0 models",
 			events: []string{"Warning " + v1alpha2.EventExternalProviderOverride + `: spec.externalProviders.inference[0].providerId: ` +
-				`the external provider "vllm" replaces the configuration's own provider of type remote::vllm; to keep both providers, give the external provider another id`},
+				`the external provider "vllm" replaces the configuration's own provider of type remote::vllm; to keep both providers, give the external provider another ID`},
 		},
 		"external provider that replaces a provider in the spec": {
 			spec: based + `{}, providers: {inference: {id: mine, provider: vllm, endpoint: "http://vllm:8000"}}, externalProviders: {inference: [{providerId: mine, image: b}]}}`, fresh: true,
 			condition: "True ConfigGenerationSucceeded: Generated config.yaml with 3 providers and 0 models",
 			events: []string{"Warning " + v1alpha2.EventExternalProviderOverride + `: spec.externalProviders.inference[0].providerId: ` +
-				`the external provider "mine" replaces spec.providers.inference; to keep both providers, give the external provider another id`},
+				`the external provider "mine" replaces spec.providers.inference; to keep both providers, give the external provider another ID`},
 		},
 		"warnings about a new generation": {spec: warned, fresh: true, condition: "True ConfigGenerationSucceeded: Generated config.yaml with 1 provider and 0 resources", events: []string{
 			"Warning " + v1alpha2.EventProviderIgnored + ": spec.resources.shields[0]: the API safety is disabled by spec.disabled[0], so this entry is ignored; remove one of the two entries",

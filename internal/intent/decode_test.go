@@ -115,18 +115,18 @@ secretRefs: {"": {secretKeyRef: {name: a, key: b}}}`), []string{
 		"spec.providers.inference.secretRefs[]: a key in a provider's configuration must not be empty: set the key, or remove the entry",
 	}},
 	"FR-034: ids in a list": {inference + indent(2, "- {provider: vllm}\n- {provider: openai, id: a}"), []string{
-		"spec.providers.inference[0].id: required: each provider needs an id when an API has more than one",
+		"spec.providers.inference[0].id: required: each provider needs an ID when an API has more than one",
 	}},
 	"FR-072: ids are unique across all APIs": {inference + indent(2, "- {provider: vllm, id: a}\n- {provider: vllm, id: a}") + "  safety: {provider: x, id: a}", []string{
-		`spec.providers.inference[1].id: "a" is also the id of spec.providers.inference[0]; provider ids must be unique across all APIs: give one of the providers another id`,
-		`spec.providers.safety.id: "a" is also the id of spec.providers.inference[0]; provider ids must be unique across all APIs: give one of the providers another id`,
+		`spec.providers.inference[1].id: "a" is also the ID of spec.providers.inference[0]; provider IDs must be unique across all APIs: give one of the providers another ID`,
+		`spec.providers.safety.id: "a" is also the ID of spec.providers.inference[0]; provider IDs must be unique across all APIs: give one of the providers another ID`,
 	}},
 	"invalid id": {inference + indent(2, "provider: vllm\nid: -a"), []string{
-		`spec.providers.inference.id: "-a" is not a valid id: use at most 63 letters, digits, '-', '_' and '.', and begin and end with a letter or digit`,
+		`spec.providers.inference.id: "-a" is not a valid ID: use at most 63 letters, digits, '-', '_' and '.', and begin and end with a letter or digit`,
 	}},
-	"type without a valid id": {inference + indent(2, "provider: remote::a b"), []string{
-		`spec.providers.inference.provider: "a b" is not a valid id: use at most 63 letters, digits, '-', '_' and '.', ` +
-			"and begin and end with a letter or digit; set a valid id in the field id",
+	"type without a valid ID": {inference + indent(2, "provider: remote::a b"), []string{
+		`spec.providers.inference.provider: "a b" is not a valid ID: use at most 63 letters, digits, '-', '_' and '.', ` +
+			"and begin and end with a letter or digit; set a valid ID in the field id",
 	}},
 	"one key set twice": {inference + indent(2, `provider: vllm
 host: {secretKeyRef: {name: a, key: b}}
@@ -140,13 +140,13 @@ settings: {host: x}`), []string{
 - {id: a_b, provider: vllm, apiKey: {secretKeyRef: {name: two, key: k}}}`), []string{
 		"spec.providers.inference[1].apiKey.secretKeyRef: is stored in the variable LLSD_A_B_API_KEY, but " +
 			"spec.providers.inference[0].apiKey.secretKeyRef uses the same variable for a different Secret or key; " +
-			"give one of the providers another id, or remove one of the two references",
+			"give one of the providers another ID, or remove one of the two references",
 	}},
 
 	"model without a name": {models + indent(2, `- {provider: vllm}
 - ""
 - 17`), []string{
-		"spec.resources.models[0].name: required: set the id under which the server registers the model",
+		"spec.resources.models[0].name: required: set the ID under which the server registers the model",
 		"spec.resources.models[1]: must not be empty: set a name, or remove the entry",
 		"spec.resources.models[2]: must be a name, or an object {name: <name>, …}, got a number; quote it",
 	}},

@@ -76,9 +76,9 @@ func decodeExternalConfig(written *apiextensionsv1.JSON, path *field.Path, errs 
 	return config
 }
 
-// uniqueExternal rejects an external provider that has the same id as a provider of a different API in spec.providers
-// (FR-072). An external provider is allowed to have the id of a provider of the same API, which it replaces (FR-092).
-// Package validate compares the ids of external providers with each other.
+// uniqueExternal rejects an external provider that has the same ID as a provider of a different API in spec.providers
+// (FR-072). An external provider is allowed to have the ID of a provider of the same API, which it replaces (FR-092).
+// Package validate compares the IDs of external providers with each other.
 func uniqueExternal(in *Intent, errs *Errors) {
 	first := make(map[string]*Provider, len(in.Providers))
 	for i := range in.Providers {
@@ -90,13 +90,13 @@ func uniqueExternal(in *Intent, errs *Errors) {
 		p := &in.External[i]
 		if other := first[p.ID]; other != nil && other.API != p.API {
 			errs.Forbidden(p.Path.Child("providerId"),
-				"%q is also the id of %s; provider ids must be unique across all APIs: give one of the providers another id", p.ID, other.Path)
+				"%q is also the ID of %s; provider IDs must be unique across all APIs: give one of the providers another ID", p.ID, other.Path)
 		}
 	}
 }
 
-// ExternalWith returns the external provider with the given API and id, or nil if there is no such provider. An
-// external provider takes precedence over any other provider with the same API and id.
+// ExternalWith returns the external provider with the given API and ID, or nil if there is no such provider. An
+// external provider takes precedence over any other provider with the same API and ID.
 func (in *Intent) ExternalWith(api, id string) *ExternalProvider {
 	for i := range in.External {
 		if p := &in.External[i]; p.API == api && p.ID == id {

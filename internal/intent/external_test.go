@@ -98,17 +98,17 @@ func TestExternalErrors(t *testing.T) {
 			`spec.externalProviders.inference[0].secretRefs[k].secretKeyRef.name: "S" is not a valid Secret name: ` +
 				`use lowercase letters, digits, "-" and ".", and begin and end with a letter or digit`,
 		},
-		"the id of a provider of another API": {
+		"the ID of a provider of another API": {
 			`{providers: {inference: {provider: vllm}}, externalProviders: {safety: [{providerId: vllm, image: b}]}}`,
-			`spec.externalProviders.safety[0].providerId: "vllm" is also the id of spec.providers.inference; ` +
-				`provider ids must be unique across all APIs: give one of the providers another id`,
+			`spec.externalProviders.safety[0].providerId: "vllm" is also the ID of spec.providers.inference; ` +
+				`provider IDs must be unique across all APIs: give one of the providers another ID`,
 		},
 		"one variable, two secrets": {
 			`externalProviders: {inference: [{providerId: a.b, image: b, secretRefs: {k: {secretKeyRef: {name: s, key: t}}}}, ` +
 				`{providerId: a-b, image: b, secretRefs: {k: {secretKeyRef: {name: s, key: u}}}}]}`,
 			`spec.externalProviders.inference[1].secretRefs[k].secretKeyRef: is stored in the variable LLSD_A_B_K, but ` +
 				`spec.externalProviders.inference[0].secretRefs[k].secretKeyRef uses the same variable for a different ` +
-				`Secret or key; give one of the providers another id, or remove one of the two references`,
+				`Secret or key; give one of the providers another ID, or remove one of the two references`,
 		},
 		"too deep": {
 			`externalProviders: {inference: [{providerId: a, image: b, config: {a: ` + strings.Repeat("[", 33) + strings.Repeat("]", 33) + `}}]}`,

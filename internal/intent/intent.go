@@ -83,7 +83,7 @@ type Provider struct {
 type ExternalProvider struct {
 	// API is the server's name for the API, for example vector_io.
 	API string
-	// ID is the provider's id in the server.
+	// ID is the provider's ID in the server.
 	ID string
 	// Image is the image with the provider's package, as written.
 	Image string
@@ -176,7 +176,7 @@ type Store struct {
 type Disabled struct {
 	// API is the API as written, for example postTraining or post_training.
 	API string
-	// Provider is the provider's id. Empty means the whole API. Wildcard means every base provider that the spec does
+	// Provider is the provider's ID. Empty means the whole API. Wildcard means every base provider that the spec does
 	// not declare.
 	Provider string
 	Path     *field.Path
@@ -189,7 +189,7 @@ const Wildcard = "*"
 // BaseProvidersPath is the path of the field that selects the providers of the base.
 var BaseProvidersPath = field.NewPath("spec", "distribution", "baseProviders")
 
-// Declares reports whether the spec has a provider with the given API and id. The parameter `api` is the server's name
+// Declares reports whether the spec has a provider with the given API and ID. The parameter `api` is the server's name
 // for the API.
 func (in *Intent) Declares(api, id string) bool {
 	return in.ExternalWith(api, id) != nil ||

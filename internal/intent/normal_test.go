@@ -77,7 +77,7 @@ providers:
 	}
 }
 
-// FR-035 defines the id of a provider that does not set an id.
+// FR-035 defines the ID of a provider that does not set an ID.
 func TestDefaultID(t *testing.T) {
 	for providerType, want := range map[string]string{
 		"vllm": "vllm", "remote::vllm": "vllm", "inline::sentence-transformers": "sentence-transformers",
@@ -85,7 +85,7 @@ func TestDefaultID(t *testing.T) {
 	} {
 		in := normal(t, "providers: {inference: {provider: '"+providerType+"'}}")
 		if got := in.Providers[0].ID; got != want {
-			t.Errorf("%s has the id %q, want %q", providerType, got, want)
+			t.Errorf("%s has the ID %q, want %q", providerType, got, want)
 		}
 	}
 }

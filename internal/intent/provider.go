@@ -18,7 +18,7 @@ const MaxProviders = 64
 // policy has the same limit, because the policy's cost grows with the square of the number of fields or entries.
 const MaxProviderFields = 64
 
-// These constants define the form of a provider's id.
+// These constants define the form of a provider's ID.
 const (
 	IDForm      = `^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$`
 	IDMaxLength = 63
@@ -117,7 +117,7 @@ func decodeProviderList(api string, list []any, path *field.Path, errs *Errors) 
 	for i, value := range list {
 		entry, before := path.Index(i), len(*errs)
 		if fields, ok := value.(map[string]any); ok && len(list) > 1 && fields["id"] == nil {
-			errs.Required(entry.Child("id"), "required: each provider needs an id when an API has more than one")
+			errs.Required(entry.Child("id"), "required: each provider needs an ID when an API has more than one")
 		}
 		if provider, ok := decodeProvider(api, value, entry, errs); ok && len(*errs) == before {
 			providers = append(providers, provider)
@@ -147,19 +147,19 @@ func decodeProvider(api string, value any, path *field.Path, errs *Errors) (Prov
 	return p, len(*errs) == before
 }
 
-// providerID returns the id of a provider, and checks it. The default (FR-035) is the type or, for a full type, the
+// providerID returns the ID of a provider, and checks it. The default (FR-035) is the type or, for a full type, the
 // part after the last "::".
 func (o *object) providerID(id, providerType string) string {
 	path, remedy := o.path.Child("id"), ""
 	if _, written := o.fields["id"]; !written {
 		id = providerType[strings.LastIndex(providerType, ":")+1:]
-		path, remedy = o.path.Child("provider"), "; set a valid id in the field id"
+		path, remedy = o.path.Child("provider"), "; set a valid ID in the field id"
 	}
 	if id == "" {
 		return ""
 	}
 	if len(id) > IDMaxLength || !idPattern.MatchString(id) {
-		o.InvalidText(path, id, "is not a valid id: use at most %d letters, digits, '-', '_' and '.', and begin and end with a letter or digit%s",
+		o.InvalidText(path, id, "is not a valid ID: use at most %d letters, digits, '-', '_' and '.', and begin and end with a letter or digit%s",
 			IDMaxLength, remedy)
 	}
 	return id
@@ -237,7 +237,7 @@ func checkKeys(p *Provider, errs *Errors) {
 	}
 }
 
-// uniqueIDs checks FR-072: ids are unique across all APIs.
+// uniqueIDs checks FR-072: IDs are unique across all APIs.
 func uniqueIDs(providers []Provider, errs *Errors) {
 	first := make(map[string]*field.Path, len(providers))
 	for _, p := range providers {
@@ -246,7 +246,7 @@ func uniqueIDs(providers []Provider, errs *Errors) {
 			first[p.ID] = p.Path
 			continue
 		}
-		errs.Forbidden(p.Path.Child("id"), "%q is also the id of %s; provider ids must be unique across all APIs: give one of the providers another id", p.ID, other)
+		errs.Forbidden(p.Path.Child("id"), "%q is also the ID of %s; provider IDs must be unique across all APIs: give one of the providers another ID", p.ID, other)
 	}
 }
 

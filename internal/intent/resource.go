@@ -68,7 +68,7 @@ func nameOrObject(raw []byte, path *field.Path, errs *Errors) (*object, bool) {
 
 func decodeModel(o *object) Model {
 	return Model{
-		Name:            o.requiredText("name", "set the id under which the server registers the model"),
+		Name:            o.requiredText("name", "set the ID under which the server registers the model"),
 		Provider:        o.text("provider"),
 		ProviderModelID: o.text("providerModelId"),
 		ModelType:       o.text("modelType"),
@@ -97,7 +97,7 @@ func decodeTool(o *object) Tool {
 
 func decodeShield(o *object) Shield {
 	return Shield{
-		Name:     o.requiredText("name", "set the id under which the server registers the shield"),
+		Name:     o.requiredText("name", "set the ID under which the server registers the shield"),
 		Provider: o.text("provider"),
 		Model:    o.text("model"),
 		Params:   o.values("params"),

@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// These are the ids of the two state stores in the names of their variables, such as LLSD_STORAGE_KV_PASSWORD.
+// These are the IDs of the two state stores in the names of their variables, such as LLSD_STORAGE_KV_PASSWORD.
 const (
 	KVID  = "storage-kv"
 	SQLID = "storage-sql"
@@ -129,7 +129,7 @@ func collisions(uses []SecretUse, errs *Errors) {
 		if a.EnvVar == b.EnvVar && a.EnvVar != "" && (a.Secret != b.Secret || a.Key != b.Key) {
 			errs.Forbidden(field.NewPath(b.Path),
 				"is stored in the variable %s, but %s uses the same variable for a different Secret or key; "+
-					"give one of the providers another id, or remove one of the two references", b.EnvVar, a.Path)
+					"give one of the providers another ID, or remove one of the two references", b.EnvVar, a.Path)
 		}
 	}
 }

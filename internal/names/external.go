@@ -36,7 +36,7 @@ const (
 )
 
 // ExternalCopyContainer returns the name of the init container that copies an external provider's package out of its
-// image. If the id is not valid in a container name, the name contains a valid form of the id and a digest of the id.
+// image. If the ID is not valid in a container name, the name contains a valid form of the ID and a digest of the ID.
 func ExternalCopyContainer(id string) string {
 	folded := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' {

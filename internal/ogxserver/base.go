@@ -58,7 +58,7 @@ func (c *conversion) disabled() {
 func (c *conversion) baseUnknown() {
 	if len(c.taken) > 0 {
 		c.differs("The providers that an OGXServer lists for an API replace all of the base configuration's providers for that API. "+
-			"In a stack, each provider in the base configuration remains unless spec.providers contains a provider with the same id. "+
+			"In a stack, each provider in the base configuration remains unless spec.providers contains a provider with the same ID. "+
 			"To disable the remaining providers, add an entry for each of them to spec.disabled, for example inference/openai.", "spec", "providers")
 	}
 }
@@ -110,7 +110,7 @@ func (c *conversion) models() {
 }
 
 // defaultProvider sets the provider to which an OGXServer assigns a model without a provider: the inference provider
-// whose id is alphabetically first. If the OGXServer has no inference providers, defaultProvider adds a warning
+// whose ID is alphabetically first. If the OGXServer has no inference providers, defaultProvider adds a warning
 // instead.
 func (c *conversion) defaultProvider(model map[string]any, at ...string) {
 	ids := c.taken["inference"]

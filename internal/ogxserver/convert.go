@@ -72,7 +72,7 @@ type conversion struct {
 	result Result
 	// base is the configuration of the server without any changes, or nil if it is not known.
 	base *baseConfig
-	// taken contains the ids of the OGXServer's providers, by the server's name for their API.
+	// taken contains the IDs of the OGXServer's providers, by the server's name for their API.
 	taken map[string][]string
 }
 

@@ -1,11 +1,11 @@
 package ogxserver
 
 // kind is a kind of provider for which an OGXServer has a field. All fields of the provider that this struct does not
-// mention, except the id, become settings with their names in snake case.
+// mention, except the ID, become settings with their names in snake case.
 type kind struct {
 	// Type is the server's name for the provider's type.
 	Type string
-	// ID is the provider's id if the OGXServer does not set one.
+	// ID is the provider's ID if the OGXServer does not set one.
 	ID string
 	// Endpoint and Credential are the fields that become endpoint and apiKey.
 	Endpoint, Credential string

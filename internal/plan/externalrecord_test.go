@@ -25,7 +25,7 @@ func externals() []intent.ExternalProvider {
 }
 
 // withExternals returns an input with external providers. The parameter `found` contains the facts about the images of
-// these providers, keyed by provider id.
+// these providers, keyed by provider ID.
 func withExternals(t *testing.T, external []intent.ExternalProvider, found map[string]*plan.ExternalImage) plan.Input {
 	t.Helper()
 	in := input(t, "disabled: [eval]\n")
@@ -42,7 +42,7 @@ func withExternals(t *testing.T, external []intent.ExternalProvider, found map[s
 	return in
 }
 
-// recall returns the facts in a record about the images of external providers, keyed by id.
+// recall returns the facts in a record about the images of external providers, keyed by ID.
 func recall(t *testing.T, record rollout.Record, external []intent.ExternalProvider) map[string]*plan.ExternalImage {
 	t.Helper()
 	known := map[string]*plan.ExternalImage{}
@@ -88,7 +88,7 @@ func TestExternalImagesAreRecorded(t *testing.T) {
 	}
 }
 
-// The facts about the recorded image do not apply to a changed image or id. Settings that differ from the settings that
+// The facts about the recorded image do not apply to a changed image or ID. Settings that differ from the settings that
 // were checked against the schema are marked as changed.
 func TestChangesOfExternalProviders(t *testing.T) {
 	found := map[string]*plan.ExternalImage{

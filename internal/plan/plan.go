@@ -28,7 +28,7 @@ type Input struct {
 	// Digest is the digest of the image, if Base was read from the image or the stack follows the tag of its image. The
 	// pods run the image with this digest. Empty means that the pods use the image reference as it is written.
 	Digest string
-	// Packages contains the metadata in the images of external providers, keyed by provider id (see stackconfig.Input).
+	// Packages contains the metadata in the images of external providers, keyed by provider ID (see stackconfig.Input).
 	// PackageDigests contains the digests of the images that were read.
 	Packages       map[string]*externalprovider.Package
 	PackageDigests map[string]string
@@ -143,7 +143,7 @@ type Plan struct {
 
 	input  render.Input
 	stores stores
-	// dropped contains the API and the id of each base provider that spec.distribution.baseProviders removed.
+	// dropped contains the API and the ID of each base provider that spec.distribution.baseProviders removed.
 	dropped map[[2]string]bool
 	// hidden is a configuration that is not mounted, because the user mounts a volume in its place. It is still an input,
 	// because earlier operators mounted it beneath the volume, and the inputs of their pods must not change.

@@ -29,7 +29,7 @@ func listingMCP(version, path string, mcp http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// TestMCPServers checks that the result lists the MCP servers of every release with their ids, that the list is sorted
+// TestMCPServers checks that the result lists the MCP servers of every release with their IDs, that the list is sorted
 // and bounded, and that the result contains no other part of the response.
 func TestMCPServers(t *testing.T) {
 	var many []string

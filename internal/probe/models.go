@@ -14,7 +14,7 @@ import (
 // models.
 const maxModels = 20
 
-// modelForm matches valid public ids of models. The status shows these ids.
+// modelForm matches valid public IDs of models. The status shows these IDs.
 var modelForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:/@+-]{0,255}$`)
 
 // Models is a server's list of models.
@@ -22,7 +22,7 @@ type Models struct {
 	// Listed contains the first models, at most maxModels, in the order of their IDs. Nil means that the server does not
 	// list its models.
 	Listed []v1alpha2.ModelStatus
-	// LeftOut is the number of models with a valid id that are not in Listed.
+	// LeftOut is the number of models with a valid ID that are not in Listed.
 	LeftOut int32
 }
 

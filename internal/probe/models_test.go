@@ -28,7 +28,7 @@ func sending(body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, body) }
 }
 
-// TestModels checks that the result lists the models of every release with their public ids, that the list is sorted
+// TestModels checks that the result lists the models of every release with their public IDs, that the list is sorted
 // and bounded, and that the result contains no other part of the response.
 func TestModels(t *testing.T) {
 	llama := v1alpha2.ModelStatus{ID: "vllm/meta-llama/Llama-3.2-3B", Type: "llm"}
@@ -60,7 +60,7 @@ func TestModels(t *testing.T) {
 			listing(`{"id": "a@1:b", "custom_metadata": null}`, `{"id": "a@1:b"}`, `{"id": "b", "custom_metadata": {"model_type": "`+canary+` ", "provider_id": "<"}}`),
 			probe.Models{Listed: []v1alpha2.ModelStatus{{ID: "a@1:b"}, {ID: "b"}}},
 		},
-		"an id that does not begin with its provider": {
+		"an ID that does not begin with its provider": {
 			listing(`{"id": "vllm", "custom_metadata": {"provider_id": "vllm"}}`, `{"id": "vllm-2/m", "custom_metadata": {"provider_id": "vllm"}}`),
 			probe.Models{Listed: []v1alpha2.ModelStatus{{ID: "vllm", Provider: "vllm"}, {ID: "vllm-2/m", Provider: "vllm"}}},
 		},

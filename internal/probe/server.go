@@ -10,7 +10,7 @@ import (
 type Answer struct {
 	// Version is the version of the server. Empty means that the server has not reported it yet, or does not report it.
 	Version string
-	// Providers lists the providers, sorted by API and id, without their settings. Nil means that the server has not
+	// Providers lists the providers, sorted by API and ID, without their settings. Nil means that the server has not
 	// reported them yet, or does not report them.
 	Providers []v1alpha2.ProviderInfo
 	// Models lists the models. It is empty while the server does not list them.

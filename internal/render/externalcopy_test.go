@@ -25,7 +25,7 @@ type packaged map[string]any
 const (
 	linkTo   = "->"
 	metadata = "lls-provider-spec.yaml"
-	// unprivileged is the id of a user without privileges, as in a pod.
+	// unprivileged is the ID of a user without privileges, as in a pod.
 	unprivileged = 1001
 )
 

@@ -199,7 +199,7 @@ func (c *comparison) has(what string) bool {
 	return ok
 }
 
-// renamed returns the id of a new vector provider of the same type, which probably replaces the removed provider. It
+// renamed returns the ID of a new vector provider of the same type, which probably replaces the removed provider. It
 // returns an empty string if there is no such provider.
 func (c *comparison) renamed(was Data) string {
 	for _, what := range slices.Sorted(maps.Keys(c.after.Data)) {

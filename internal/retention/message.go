@@ -164,17 +164,17 @@ func setVariable(text, target string) string {
 
 func changedType(was, is Data) string {
 	return fmt.Sprintf("the provider of %s has type %s instead of %s, so it cannot find the content of its vector "+
-		"stores; add the new provider with a different id and keep the old one, or delete the vector stores before the "+
+		"stores; add the new provider with a different ID and keep the old one, or delete the vector stores before the "+
 		"change; %s",
 		whatMark, is.Type, was.Type, goBack)
 }
 
-// lostProvider returns the message about a vector provider that was removed or has a different id.
+// lostProvider returns the message about a vector provider that was removed or has a different ID.
 func lostProvider(id, renamed, from string) string {
 	if renamed != "" {
-		return fmt.Sprintf("the vector provider %q is now named %q: vector stores keep the id of their provider, and "+
-			"requests to the vector stores of %q fail, even requests to delete them; keep the id, or delete these vector stores before "+
-			"the change and create them again under the new id; if you have already changed the id, set the previous id again "+
+		return fmt.Sprintf("the vector provider %q is now named %q: vector stores keep the ID of their provider, and "+
+			"requests to the vector stores of %q fail, even requests to delete them; keep the ID, or delete these vector stores before "+
+			"the change and create them again under the new ID; if you have already changed the ID, set the previous ID again "+
 			"to recover the vector stores", id, renamed, id)
 	}
 	return fmt.Sprintf("without the vector provider %q, requests to its vector stores fail, even requests to delete "+
@@ -184,7 +184,7 @@ func lostProvider(id, renamed, from string) string {
 
 func notServed(from string) string {
 	return fmt.Sprintf("the server no longer serves vector stores: the content of %s stays in %s; to recover the content, "+
-		"remove vectorIo from spec.disabled, or configure a vectorIo provider with the same id again", whatMark, from)
+		"remove vectorIo from spec.disabled, or configure a vectorIo provider with the same ID again", whatMark, from)
 }
 
 // hiddenKeys returns the message about a release that reads keys without the prefix of their namespace.

@@ -108,7 +108,7 @@ type Distribution struct {
 // External holds the metadata of an external provider's image. If the image could not or must not be read, only ID and
 // Image are set. External is compact because a stack can have hundreds of external providers.
 type External struct {
-	// ID is the provider's id.
+	// ID is the provider's ID.
 	ID string `json:"id"`
 	// Image identifies the image (see ExternalImage).
 	Image string `json:"image"`

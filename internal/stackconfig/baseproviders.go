@@ -15,7 +15,7 @@ import (
 )
 
 // baseProviders removes the base's providers that the spec's providers do not need, with their resources and APIs
-// (spec.distribution.baseProviders: Required). It returns the ids of the removed resources by kind. The `disable` step
+// (spec.distribution.baseProviders: Required). It returns the IDs of the removed resources by kind. The `disable` step
 // removes the settings that refer to them, after the user's own resources have replaced those of the base.
 func baseProviders(d *draft.Draft) map[string][]string {
 	if !d.Intent.Distribution.RequiredOnly {

@@ -17,7 +17,7 @@ import (
 
 // disable removes the APIs and the providers in spec.disabled, together with the resources and settings that refer to
 // them. If a provider is both disabled and configured, it is disabled, and a warning reports this. The parameter
-// dropped lists, by kind, the ids of the base's resources that the `base-providers` step removed.
+// dropped lists, by kind, the IDs of the base's resources that the `base-providers` step removed.
 func disable(d *draft.Draft, dropped map[string][]string) {
 	if len(d.Intent.Disabled) == 0 && len(d.Dropped) == 0 {
 		return
@@ -63,7 +63,7 @@ func checkDisabled(d *draft.Draft, item *intent.Disabled) {
 	case !known.Providable:
 		d.Fail(field.Invalid(item.Path, item.API, fmt.Sprintf("%q is part of the server itself and cannot be disabled; remove the entry", item.API)))
 	case item.Provider != "" && item.Provider != intent.Wildcard && !hasProvider(d, api, item.Provider):
-		d.Warnf(item.Path, "no %s provider has the id %q, so this entry has no effect; correct or remove the entry", draft.APIField(api), item.Provider)
+		d.Warnf(item.Path, "no %s provider has the ID %q, so this entry has no effect; correct or remove the entry", draft.APIField(api), item.Provider)
 	}
 }
 
@@ -139,7 +139,7 @@ func removeItem(list *yaml.Node, match func(*yaml.Node) bool) {
 	}
 }
 
-// removeResources removes the resources of the removed providers, and returns the ids of these resources by kind.
+// removeResources removes the resources of the removed providers, and returns the IDs of these resources by kind.
 func removeResources(d *draft.Draft, gone func(api, id string) bool) map[string][]string {
 	removed := make(map[string][]string)
 	for _, known := range d.Release.Resources() {
@@ -184,7 +184,7 @@ func removeReferences(d *draft.Draft, removed map[string][]string) {
 }
 
 // lostResource reports whether a reference names a removed resource. A reference without a provider is still valid if
-// another provider has a resource with the same id.
+// another provider has a resource with the same ID.
 func lostResource(d *draft.Draft, reference release.Reference, id string, removed map[string][]string) bool {
 	if !slices.Contains(removed[reference.Resource], id) {
 		return false

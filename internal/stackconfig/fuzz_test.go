@@ -150,7 +150,7 @@ func told(report *stackconfig.Report, text string) bool {
 		func(f stackconfig.Finding) bool { return strings.Contains(f.String(), text) })
 }
 
-// providersOf returns the set of all providers in the form api/id, with the ids as they are written.
+// providersOf returns the set of all providers in the form api/id, with the IDs as they are written.
 func providersOf(config []byte) map[string]bool {
 	var parsed struct {
 		Providers map[string][]struct {

@@ -42,11 +42,11 @@ type run struct {
 // steps lists the steps from a base to a configuration, in order. The comment above each step states what the step
 // does.
 var steps = []step{
-	// resolves the base's conditional ids, and indexes its providers
+	// resolves the base's conditional IDs, and indexes its providers
 	{"resolve", func(r *run) { draft.Resolve(r.draft) }},
-	// adds the user's providers, which replace the base's providers with the same ids
+	// adds the user's providers, which replace the base's providers with the same IDs
 	{"providers", func(r *run) { providers.Apply(r.draft) }},
-	// adds the providers that have their own images, which replace all other providers with the same ids
+	// adds the providers that have their own images, which replace all other providers with the same IDs
 	{"external", func(r *run) { r.external = external.Apply(r.draft, r.Packages) }},
 	// removes the base's providers that the spec's providers do not need, if the spec requests this
 	{"base-providers", func(r *run) { r.dropped = baseProviders(r.draft) }},

@@ -89,7 +89,7 @@ func TestShippedDistributions(t *testing.T) {
 				t.Fatalf("refused:\n%s", intent.Messages(report.Errors))
 			}
 			for _, warning := range report.Warnings {
-				// The nvidia configuration of the release contains an id twice.
+				// The nvidia configuration of the release contains an ID twice.
 				if !strings.Contains(warning.Message, "cannot start without this API; the operator added") &&
 					!strings.Contains(warning.Message, "is used twice") {
 					t.Errorf("warning: %s", warning)

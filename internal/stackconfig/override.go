@@ -17,7 +17,7 @@ import (
 )
 
 // OverrideExternal returns a user's complete configuration, in.Base, with the external providers of the spec. Each
-// external provider replaces the provider with the same API and id, or is added after the other providers of its API.
+// external provider replaces the provider with the same API and ID, or is added after the other providers of its API.
 // Everything else is unchanged, except that comments are removed, and that aliases and merge keys are expanded. With
 // errors, the Result is nil. Otherwise it contains only the configuration, the hash, the variables of the external
 // providers, and the external providers. The Report is never nil.

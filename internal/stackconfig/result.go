@@ -28,7 +28,7 @@ type Input struct {
 	// pods run or that the directory is unknown. Generate uses the directory for a base that does not set the paths of the
 	// files.
 	Directory string
-	// Packages contains the metadata in the images of external providers, keyed by provider id. A provider without an
+	// Packages contains the metadata in the images of external providers, keyed by provider ID. A provider without an
 	// entry has the type externalprovider.UnknownType until its pod starts.
 	Packages map[string]*externalprovider.Package
 	// KVTable is the table of a key-value store in PostgreSQL that holds the stack's data. Empty means that no such table
@@ -62,7 +62,7 @@ type Result struct {
 	// External are the external providers that the pods install, in installation order.
 	External []ExternalProvider
 	// Dropped is the set of the base's providers that spec.distribution.baseProviders removed. A key consists of the API
-	// and the id.
+	// and the ID.
 	Dropped map[[2]string]bool
 	// ServesTLS reports whether the server serves HTTPS. Either a field of the spec or the base can enable it.
 	ServesTLS bool

@@ -18,7 +18,7 @@ type facts struct {
 	// Package is the Python package whose version is the release. Module is the server's module.
 	Package string `json:"package"`
 	Module  string `json:"module"`
-	// KeyPrefix is the prefix of the registry's keys. In a key, the type, a colon and the id follow the prefix.
+	// KeyPrefix is the prefix of the registry's keys. In a key, the type, a colon and the ID follow the prefix.
 	KeyPrefix string `json:"key_prefix"`
 	// NamespaceInFile reports whether kv_sqlite writes the namespace before each key, as the other stores do.
 	NamespaceInFile bool `json:"namespace_in_file"`
@@ -40,15 +40,15 @@ type facts struct {
 type kind struct {
 	// Type is the type of the entries in the registry.
 	Type string `json:"type"`
-	// ID is the key that holds an entry's id. Own is the key that holds the provider's own name for the entry, if Form
+	// ID is the key that holds an entry's ID. Own is the key that holds the provider's own name for the entry, if Form
 	// contains that name.
 	ID  string `json:"id"`
 	Own string `json:"own,omitempty"`
-	// Form is the form of the id in the registry. Empty means the id itself.
+	// Form is the form of the ID in the registry. Empty means the ID itself.
 	Form string `json:"form,omitempty"`
-	// Any is the provider_id for which the id is unchanged.
+	// Any is the provider_id for which the ID is unchanged.
 	Any string `json:"any,omitempty"`
-	// PrefixOnce reports whether an id that starts with the provider's id and a slash is unchanged.
+	// PrefixOnce reports whether an ID that starts with the provider's ID and a slash is unchanged.
 	PrefixOnce bool `json:"prefix_once,omitempty"`
 	// Providerless reports whether the entries of the list have no provider_id. In other lists, the server skips an entry
 	// without a provider_id.

@@ -32,7 +32,7 @@ func disabledCount(c *checks) {
 	for i, text := range c.Spec.Disabled {
 		if len(text) > maxDisabledLength {
 			c.Invalid(spec("disabled").Index(i), len(text),
-				"%d characters exceed the limit of %d for an API and a provider's id: remove the entry", len(text), maxDisabledLength)
+				"%d characters exceed the limit of %d for an API and a provider's ID: remove the entry", len(text), maxDisabledLength)
 		}
 	}
 }

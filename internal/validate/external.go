@@ -51,11 +51,11 @@ func externalCount(c *checks) {
 func externalID(c *checks, path *field.Path, provider *v1alpha2.ExternalProvider) {
 	if id := provider.ProviderID; len(id) > maxID || !idForm.MatchString(id) {
 		c.InvalidText(path.Child("providerId"), id,
-			`is not a valid id: use at most 63 letters, digits, "-", "_" and ".", and begin and end with a letter or digit`)
+			`is not a valid ID: use at most 63 letters, digits, "-", "_" and ".", and begin and end with a letter or digit`)
 	}
 }
 
-// externalTwice rejects two external providers with the same id, because the server can use the provider with this id
+// externalTwice rejects two external providers with the same ID, because the server can use the provider with this ID
 // from only one image.
 func externalTwice(c *checks) {
 	first := make(map[string]string)
@@ -64,7 +64,7 @@ func externalTwice(c *checks) {
 		id := provider.ProviderID
 		if other, taken := first[id]; taken {
 			c.Forbidden(path.Child("providerId"),
-				"%q comes from two images, %s here and %s in %s: give one of the providers another id", id, provider.Image, images[id], other)
+				"%q comes from two images, %s here and %s in %s: give one of the providers another ID", id, provider.Image, images[id], other)
 			return
 		}
 		first[id], images[id] = path.String(), provider.Image

@@ -99,7 +99,7 @@ func (p page) code() []string {
 	return code
 }
 
-// anchors returns the anchors of a page: the anchors of headings, and the ids of table rows.
+// anchors returns the anchors of a page: the anchors of headings, and the IDs of table rows.
 func (p page) anchors() []string {
 	var anchors []string
 	for _, match := range heading.FindAllStringSubmatch(fence.ReplaceAllString(p.text, ""), -1) {

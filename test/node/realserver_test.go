@@ -98,7 +98,7 @@ func (c clientPod) serves(stack, url, release string) {
 	}
 }
 
-// lists waits until the list at a URL contains an id.
+// lists waits until the list at a URL contains an ID.
 func (c clientPod) lists(url, id string) {
 	c.t.Helper()
 	c.eventually(func() error {

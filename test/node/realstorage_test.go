@@ -57,7 +57,7 @@ func (s *scenario) inRedis(command ...string) string {
 	return s.kubectl(append([]string{"exec", "redis", "--", "redis-cli"}, command...)...)
 }
 
-// completions waits until PostgreSQL contains at least this number of completions, and returns their ids. The server
+// completions waits until PostgreSQL contains at least this number of completions, and returns their IDs. The server
 // writes completions in the background.
 func (s *scenario) completions(least int) (ids []string) {
 	s.t.Helper()

@@ -32,7 +32,7 @@ func TestReplicasShareState(t *testing.T) {
 	conversation, _ := c.post(first+"/v1/conversations",
 		`{"items": [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "remember the bees"}]}]}`)["id"].(string)
 	if conversation == "" {
-		t.Fatal("a conversation without an id")
+		t.Fatal("a conversation without an ID")
 	}
 	var items struct {
 		Data []struct {

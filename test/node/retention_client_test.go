@@ -67,12 +67,12 @@ func (c clientPod) createStore(url, provider, name string) (id string, err error
 		return "", err
 	}
 	if made.ID == "" {
-		return "", fmt.Errorf("the server returned a vector store without an id: %s", text)
+		return "", fmt.Errorf("the server returned a vector store without an ID: %s", text)
 	}
 	return made.ID, nil
 }
 
-// store creates a vector store, adds a text to it, and returns the id of the vector store. It retries, because some of
+// store creates a vector store, adds a text to it, and returns the ID of the vector store. It retries, because some of
 // the first requests fail: the server uses closed connections to the database.
 func (c clientPod) store(url, provider, name, text string) (id string) {
 	c.t.Helper()
@@ -114,7 +114,7 @@ func (c clientPod) finds(url, id, text string) {
 	})
 }
 
-// stores returns the ids of the vector stores that a server lists in one response.
+// stores returns the IDs of the vector stores that a server lists in one response.
 func (c clientPod) stores(url string) ([]string, error) {
 	var answer struct {
 		Data []struct {

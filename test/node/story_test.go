@@ -90,12 +90,12 @@ workload: {resources: ` + small + `}
 func TestStory2SeveralProviders(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
-	if got, want := s.refused(stack("my", fmt.Sprintf(two, ""))), "needs an id when an API has more than one"; !strings.Contains(got, want) {
-		t.Errorf("without ids: %s, want %q", got, want)
+	if got, want := s.refused(stack("my", fmt.Sprintf(two, ""))), "needs an ID when an API has more than one"; !strings.Contains(got, want) {
+		t.Errorf("without IDs: %s, want %q", got, want)
 	}
 	if got, want := s.refused(stack("my", fmt.Sprintf(two,
 		"id: primary, "))), `more than one provider has "primary"`; !strings.Contains(got, want) {
-		t.Errorf("the message for a duplicate id is %s, want %q", got, want)
+		t.Errorf("the message for a duplicate ID is %s, want %q", got, want)
 	}
 	s.models("primary", "sk-primary")
 	s.models("fallback", "sk-fallback")

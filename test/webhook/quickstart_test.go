@@ -101,8 +101,8 @@ func (c *cluster) refusals(t *testing.T) {
 		"the manifest":                         {quickstart, ""},
 		"the group in the original quickstart": {strings.Replace(quickstart, "llamastack.io/", "llama.meta.com/", 1), `no matches for kind "LlamaStackDistribution" in version "llama.meta.com/v1alpha1"`},
 		"no provider":                          {strings.Replace(quickstart, "provider: vllm", "id: vllm", 1), "spec.providers.inference.provider: required"},
-		"two providers, one without an id":     {two(""), "spec.providers.inference[0].id: required"},
-		"two providers with ids":               {two("id: first, "), ""},
+		"two providers, one without an ID":     {two(""), "spec.providers.inference[0].id: required"},
+		"two providers with IDs":               {two("id: first, "), ""},
 		"providers in addition to a userConfig": {
 			strings.Replace(quickstart, "  server:\n", "  server:\n    userConfig: {configMapName: mine}\n", 1),
 			"spec.server.providers: cannot be combined with server.userConfig",
@@ -187,7 +187,7 @@ func (c *cluster) generated(t *testing.T, name string) {
 	if err := yaml.Unmarshal([]byte(text), &configuration); err != nil {
 		t.Fatal(err)
 	}
-	// This provider replaces the provider of the distribution that has the same id. The other providers of the API are not
+	// This provider replaces the provider of the distribution that has the same ID. The other providers of the API are not
 	// removed.
 	if !slices.Contains(configuration.Providers["inference"], provider{ID: "vllm", Type: "remote::vllm"}) {
 		t.Errorf("the inference providers are %+v", configuration.Providers["inference"])

@@ -11,7 +11,7 @@ var forms = map[string][]Form{
 		{"object", "{provider: vllm, endpoint: http://vllm:8000}", "One provider."},
 		{
 			"array of objects", "[{id: a, provider: vllm}, {id: b, provider: openai}]",
-			"A list of up to 64 providers. If there is more than one, each needs an id.",
+			"A list of up to 64 providers. If there is more than one, each needs an ID.",
 		},
 	},
 	ModelEntry: {

@@ -1,12 +1,12 @@
 """Finds working values for required keys whose values a user cannot know.
 
-A reference to a store gets a separate namespace or table, whose name contains the provider's id. This also applies to
+A reference to a store gets a separate namespace or table, whose name contains the provider's ID. This also applies to
 references that can be null, because providers open the store without a check. In release 0.2 and older, the value of
 the key is the store, which gets a separate file. A path gets the value that the server writes into its example configs.
 A required key that can be null gets null, unless it is the endpoint. All other keys, such as the name of a bucket or of
 a project, have no default, and the user sets them.
 
-The values can contain placeholders that the operator replaces: {id} is the provider's id, {table} is the id as a table
+The values can contain placeholders that the operator replaces: {id} is the provider's ID, {table} is the ID as a table
 name, and {distribution} is the distribution's name.
 """
 

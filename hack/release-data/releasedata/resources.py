@@ -55,9 +55,9 @@ def row(kind: str, section: str, name: str, catalog: Catalog, deprecated: bool, 
 
 
 def id_key(kind: str, keys: list[str]) -> str:
-    """Returns the key with the id of a resource, such as `model_id` for models."""
+    """Returns the key with the ID of a resource, such as `model_id` for models."""
     singular = kind.removesuffix("s")
     for candidate in (f"{singular}_id", f"{singular.replace('_', '')}_id"):
         if candidate in keys:
             return candidate
-    raise ValueError(f"no id among the keys of {kind}: {', '.join(keys)}")
+    raise ValueError(f"no ID among the keys of {kind}: {', '.join(keys)}")

@@ -217,5 +217,5 @@ class RowsTest(unittest.TestCase):
         for kind, key in (("models", "model_id"), ("tool_groups", "toolgroup_id"), ("scoring_fns", "scoring_fn_id")):
             with self.subTest(kind):
                 self.assertEqual(resources.id_key(kind, ["provider_id", key]), key)
-        with self.assertRaisesRegex(ValueError, "no id among the keys of models"):
+        with self.assertRaisesRegex(ValueError, "no ID among the keys of models"):
             resources.id_key("models", ["provider_id"])

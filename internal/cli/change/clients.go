@@ -8,7 +8,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 )
 
-// Clients returns the changes for clients of a running server: changes to model ids, APIs and the address.
+// Clients returns the changes for clients of a running server: changes to model IDs, APIs and the address.
 func Clients(before, after *plan.Plan) []Client { return clients(before, after) }
 
 func clients(before, after *plan.Plan) []Client {
@@ -19,8 +19,8 @@ func clients(before, after *plan.Plan) []Client {
 	return append(found, differences("", address(before), address(after))...)
 }
 
-// models returns a map from the names of models in the spec to their public ids. If only the base configuration
-// registers a model, the key of the model is its id.
+// models returns a map from the names of models in the spec to their public IDs. If only the base configuration
+// registers a model, the key of the model is its ID.
 func models(of *plan.Plan) map[string]string {
 	found := map[string]string{}
 	if of == nil {

@@ -219,7 +219,7 @@ func TestChoose(t *testing.T) {
 		},
 		"no wanted model":             {[]server.Model{b, a}, "", []server.Wanted{{Name: "x"}}, "", "the server has several models; select one with --model: openai/gpt, vllm/llama-a"},
 		"no LLM":                      {[]server.Model{embed}, "", nil, "", "the server has no model of type llm; add a model to spec.resources.models, or check the inference providers of the server"},
-		"by id":                       {[]server.Model{b, a}, "openai/gpt", nil, b.ID, ""},
+		"by ID":                       {[]server.Model{b, a}, "openai/gpt", nil, b.ID, ""},
 		"by the name of the provider": {[]server.Model{b, a}, "gpt", nil, b.ID, ""},
 		"ambiguous":                   {[]server.Model{b, c}, "gpt", nil, "", `several providers have a model "gpt"; use one of: openai/gpt, azure/gpt`},
 		"misspelt":                    {[]server.Model{b, a}, "lama-a", nil, "", `the server has no model "lama-a"; did you mean "llama-a"?`},

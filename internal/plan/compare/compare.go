@@ -24,7 +24,7 @@ type Difference struct {
 	To   string `json:"to,omitempty"`
 }
 
-// Plans lists the differences between two plans of one stack: in the images, the environment, the ids that clients use
+// Plans lists the differences between two plans of one stack: in the images, the environment, the IDs that clients use
 // for models, and the configuration. An added or removed provider is one difference. Instead of secrets, the values
 // contain variables, or names and keys of Secrets.
 func Plans(before, after *plan.Plan) []Difference {
@@ -87,7 +87,7 @@ func environment(p *plan.Plan) map[string]string {
 	return found
 }
 
-// models returns the ids that clients use for the models, keyed by the field that declares the model.
+// models returns the IDs that clients use for the models, keyed by the field that declares the model.
 func models(p *plan.Plan) map[string]string {
 	found := make(map[string]string, len(p.Models))
 	for _, model := range p.Models {
@@ -110,7 +110,7 @@ func valueOf(variable corev1ac.EnvVarApplyConfiguration) string {
 // flattened is a configuration as a map from paths to values.
 type flattened struct {
 	values map[string]string
-	// providers contains the types of the providers, keyed by API and id.
+	// providers contains the types of the providers, keyed by API and ID.
 	providers map[string]string
 }
 

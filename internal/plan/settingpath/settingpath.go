@@ -49,14 +49,14 @@ func Provider(path string) string {
 // identities are the keys that identify the entries of a list.
 var identities = []string{"provider_id", "model_id", "shield_id", "toolgroup_id", "connector_id", "vector_store_id"}
 
-// label returns the name of an entry of a list: its value if it is a scalar, its id if it has one, and otherwise its
+// label returns the name of an entry of a list: its value if it is a scalar, its ID if it has one, and otherwise its
 // index. The name of a model does not contain the provider, because two configurations may differ only in the provider
 // of a model.
 func label(item *yaml.Node, i int) string {
 	if item.Kind == yaml.ScalarNode {
 		return item.Value
 	}
-	// The id of the entry takes precedence over the id of an object to which the entry refers.
+	// The ID of the entry takes precedence over the ID of an object to which the entry refers.
 	for _, key := range slices.Backward(identities) {
 		if id := yamlnode.Get(item, key); id != nil && id.Value != "" {
 			return conditional(id.Value)
@@ -65,7 +65,7 @@ func label(item *yaml.Node, i int) string {
 	return strconv.Itoa(i)
 }
 
-// conditional returns the id in a reference such as ${env.VLLM_URL:+vllm}. It returns any other id unchanged.
+// conditional returns the ID in a reference such as ${env.VLLM_URL:+vllm}. It returns any other ID unchanged.
 func conditional(id string) string {
 	if reference, whole := envref.Lookalike.Whole(id); whole && reference.Operator == envref.Alternative {
 		return reference.Text

@@ -81,7 +81,7 @@ var badBases = map[string]struct{ base, want string }{
 	"providers":           {"providers: [a]\n", "base config: line 1: providers must be a mapping, got a list"},
 	"providers of an API": {"providers:\n  inference: {a: b}\n", "base config: line 2: providers.inference must be a list, got a mapping"},
 	"a provider":          {"providers:\n  inference:\n  - vllm\n", "base config: line 3: providers.inference[0] must be a mapping, got a scalar"},
-	"a provider's id":     {"providers:\n  inference:\n  - provider_id: [a]\n", "base config: line 3: providers.inference[0].provider_id must be a scalar, got a list"},
+	"a provider's ID":     {"providers:\n  inference:\n  - provider_id: [a]\n", "base config: line 3: providers.inference[0].provider_id must be a scalar, got a list"},
 	"a backend":           {"storage:\n  backends:\n    kv_default: sqlite\n", "base config: line 3: storage.backends.kv_default must be a mapping, got a scalar"},
 	"resources":           {"registered_resources:\n  models:\n  - a\n", "base config: line 3: registered_resources.models[0] must be a mapping, got a scalar"},
 	"server":              {"server: 8321\n", "base config: line 1: server must be a mapping, got a scalar"},

@@ -19,7 +19,7 @@ func (c *checker) providers() {
 	for path, e := range c.Index.All {
 		key := [2]string{e.API, e.ID}
 		if seen[key] && e.Enabled {
-			c.Warn(draft.Finding{ConfigPath: path, Message: fmt.Sprintf("the id %q is used twice, and the server uses the last provider with this id; change one of the ids", e.ID)})
+			c.Warn(draft.Finding{ConfigPath: path, Message: fmt.Sprintf("the ID %q is used twice, and the server uses the last provider with this ID; change one of the IDs", e.ID)})
 		}
 		seen[key] = true
 		if e.Kind == nil || !e.Enabled {
@@ -68,7 +68,7 @@ func (c *checker) scoring() {
 		case e.External != nil && other.External != nil:
 			c.Failf(path, same+"remove one of them", e.ProviderType, other.ID)
 		default:
-			c.Failf(path, same+"give this provider the id %q, or disable %s/%s", e.ProviderType, other.ID, other.ID, draft.APIField(e.API), other.ID)
+			c.Failf(path, same+"give this provider the ID %q, or disable %s/%s", e.ProviderType, other.ID, other.ID, draft.APIField(e.API), other.ID)
 		}
 	}
 }

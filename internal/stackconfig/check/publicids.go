@@ -12,8 +12,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// publicIDs reports models that have the same id for clients. From 0.3 to 0.7, the id of a model is the provider's name
-// for it, so two entries for the same model of a provider have the same id (server fact 18). The server does not start
+// publicIDs reports models that have the same ID for clients. From 0.3 to 0.7, the ID of a model is the provider's name
+// for it, so two entries for the same model of a provider have the same ID (server fact 18). The server does not start
 // when such entries differ ("already exists").
 func (c *checker) publicIDs(known release.Resource) {
 	first := make(map[string]int)
@@ -37,8 +37,8 @@ func (c *checker) publicIDs(known release.Resource) {
 	}
 }
 
-// publicID returns the id that clients use for an entry. It returns false when the kind of resource has no PublicID,
-// when the server does not register the entry, or when the id is unknown before the server starts.
+// publicID returns the ID that clients use for an entry. It returns false when the kind of resource has no PublicID,
+// when the server does not register the entry, or when the ID is unknown before the server starts.
 func (c *checker) publicID(known release.Resource, item *yaml.Node) (string, bool) {
 	id, _ := envref.Static(yamlnode.Text(item, known.IDKey))
 	provider, _ := envref.Static(yamlnode.Text(item, "provider_id"))

@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// references checks that a setting with the id of a provider names an existing provider, and that a setting with the id
+// references checks that a setting with the ID of a provider names an existing provider, and that a setting with the ID
 // of a resource names a registered resource.
 func (c *checker) references() {
 	for _, reference := range c.Release.References {

@@ -29,7 +29,7 @@ func (c *checker) startupModels() {
 			c.Warnf(origin.Path, "%s: the server does not start if the endpoint requires a key; name a Secret in %s", message, e.User.Path.Child("apiKey"))
 			continue
 		}
-		c.Failf(origin.Path, "%s, so the server does not start: configure a provider with an apiKey in spec.providers.%s, and set the model's provider field to this provider's id", message, draft.APIField(models.API))
+		c.Failf(origin.Path, "%s, so the server does not start: configure a provider with an apiKey in spec.providers.%s, and set the model's provider field to this provider's ID", message, draft.APIField(models.API))
 	}
 }
 

@@ -62,7 +62,7 @@ func (c *checker) unsetNote(path string) string {
 }
 
 // variables reports each variable that nothing sets and that has no default. The server does not start with such a
-// variable in any string, even in a provider that no variable enables. variables skips providers with the id
+// variable in any string, even in a provider that no variable enables. variables skips providers with the ID
 // draft.DisabledID.
 func (c *checker) variables() {
 	// Most configurations have no such variable, and anyUnset is faster than variablesOf, which builds the paths.

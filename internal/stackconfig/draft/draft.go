@@ -36,7 +36,7 @@ type Draft struct {
 	// Disabled holds the APIs and providers that the user disabled.
 	Disabled Disabled
 	// Dropped is the set of the base's providers that spec.distribution.baseProviders removed. A key consists of the API
-	// and the id.
+	// and the ID.
 	Dropped map[[2]string]bool
 
 	// errors, warnings and ignorances count the findings of the report. ignorances counts the warnings about ignored parts

@@ -16,9 +16,9 @@ import (
 // Provider is one provider in the configuration.
 type Provider struct {
 	API string
-	// ID is the id of the provider when its condition is met: ${env.VLLM_URL:+vllm} results in vllm.
+	// ID is the ID of the provider when its condition is met: ${env.VLLM_URL:+vllm} results in vllm.
 	ID string
-	// Text is the id as written in the configuration.
+	// Text is the ID as written in the configuration.
 	Text string
 	// Condition is the variable without which the provider does not exist.
 	Condition string
@@ -98,7 +98,7 @@ func (x *Index) All(yield func(path string, e *Provider) bool) {
 // Of returns the providers of an API.
 func (x *Index) Of(api string) []*Provider { return x.byAPI[api] }
 
-// Find returns the first provider of an API that has the given id, or nil when there is none or the id is empty.
+// Find returns the first provider of an API that has the given ID, or nil when there is none or the ID is empty.
 func (x *Index) Find(api, id string) *Provider {
 	if id == "" {
 		return nil
@@ -144,8 +144,8 @@ func (d *Draft) Gone(api, id string) bool {
 	return d.Disabled.Has(api, id) || d.Dropped[[2]string{api, id}]
 }
 
-// Resolve indexes the providers in the base by API and id, and determines which of them the user disabled. It resolves
-// conditional ids first, because ids are compared in their resolved form.
+// Resolve indexes the providers in the base by API and ID, and determines which of them the user disabled. It resolves
+// conditional IDs first, because IDs are compared in their resolved form.
 func Resolve(d *Draft) {
 	d.Disabled = Disabled{APIs: map[string]*intent.Disabled{}, Providers: map[[2]string]*intent.Disabled{}}
 	for i := range d.Intent.Disabled {
@@ -205,5 +205,5 @@ func (d *Draft) baseProvider(api string, node *yaml.Node) *Provider {
 	return e
 }
 
-// DisabledID is the id of a provider that the server skips (server fact 7).
+// DisabledID is the ID of a provider that the server skips (server fact 7).
 const DisabledID = "__disabled__"

@@ -61,7 +61,7 @@ func (d *Draft) HasDependent(api string, types ...string) bool {
 	})
 }
 
-// NamedID returns the id under a key in a setting. For the key ".", the setting itself is the id.
+// NamedID returns the ID under a key in a setting. For the key ".", the setting itself is the ID.
 func NamedID(setting *yaml.Node, key string) string {
 	text := ""
 	switch {

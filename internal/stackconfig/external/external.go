@@ -25,11 +25,11 @@ type Installed struct {
 }
 
 // Apply writes the external providers into the configuration (FR-090 to FR-092). An external provider replaces a
-// provider with the same API and id, with a warning. Otherwise, Apply adds it after the other providers of its API.
+// provider with the same API and ID, with a warning. Otherwise, Apply adds it after the other providers of its API.
 // Apply omits the providers that the user disabled, because the `disable` step reports them. It also omits, with an
 // error, the providers whose API does not exist or differs from the API in the image.
 //
-// The parameter `packages` holds the metadata of the images, keyed by provider id. Apply returns the providers that the
+// The parameter `packages` holds the metadata of the images, keyed by provider ID. Apply returns the providers that the
 // pods install.
 func Apply(d *draft.Draft, packages map[string]*externalprovider.Package) []Installed {
 	var installed []Installed
@@ -99,7 +99,7 @@ func place(d *draft.Draft, e, replaced *draft.Provider) {
 	}
 	d.Write(draft.ItemOf(list, slices.Index(list.Content, replaced.Node)), e.Node, origin)
 	*replaced = *e
-	// If several providers have the same id, the server uses the last one (server fact 15).
+	// If several providers have the same ID, the server uses the last one (server fact 15).
 	others := map[*yaml.Node]bool{}
 	for _, other := range d.Index.Of(e.API) {
 		others[other.Node] = other.ID == e.ID && other != replaced
@@ -122,7 +122,7 @@ func warnOfOverride(d *draft.Draft, e, replaced *draft.Provider) {
 	}
 	d.Warn(draft.Finding{
 		Path: e.External.Path.Child("providerId").String(), Overrides: true,
-		Message: fmt.Sprintf("the external provider %q replaces %s; to keep both providers, give the external provider another id", e.ID, text),
+		Message: fmt.Sprintf("the external provider %q replaces %s; to keep both providers, give the external provider another ID", e.ID, text),
 	})
 }
 

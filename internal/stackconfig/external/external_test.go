@@ -59,7 +59,7 @@ func TestApply(t *testing.T) {
 	}
 	overrides := []draft.Finding{{
 		Path: "spec.externalProviders.inference[1].providerId", Overrides: true,
-		Message: `the external provider "one" replaces the configuration's own provider of type remote::vllm; to keep both providers, give the external provider another id`,
+		Message: `the external provider "one" replaces the configuration's own provider of type remote::vllm; to keep both providers, give the external provider another ID`,
 	}}
 	if diff := cmp.Diff(overrides, report.Warnings); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)

@@ -3,7 +3,7 @@ package provider
 import "strings"
 
 // Defaults returns RequiredDefaults for a provider with the given id in a distribution with the given name. Defaults
-// replaces the placeholders {id}, {table} (the id as a table name) and {distribution}. The result is a copy.
+// replaces the placeholders {id}, {table} (the ID as a table name) and {distribution}. The result is a copy.
 func (t *Type) Defaults(id, distribution string) []Default {
 	out := make([]Default, len(t.RequiredDefaults))
 	for i, d := range t.RequiredDefaults {
@@ -48,7 +48,7 @@ func expand(fill *strings.Replacer, value any) any {
 	}
 }
 
-// tableName returns a table name for a provider's id. The server inserts it into some statements without quotes, so it
+// tableName returns a table name for a provider's ID. The server inserts it into some statements without quotes, so it
 // contains only lowercase letters, digits and underscores.
 func tableName(id string) string {
 	return strings.Map(func(r rune) rune {

@@ -93,9 +93,9 @@ func TestDefaults(t *testing.T) {
 	if _, ok := kind.Default("other", "x", "y"); ok {
 		t.Error("a key without a default value has one")
 	}
-	// An id with braces is text, not a placeholder.
+	// An ID with braces is text, not a placeholder.
 	if got, _ := kind.Default("path", "{distribution}", "y"); got != "~/y/{distribution}.db" {
-		t.Errorf("an id with braces results in %v", got)
+		t.Errorf("an ID with braces results in %v", got)
 	}
 }
 

@@ -93,7 +93,7 @@ type Default struct {
 	Key string
 	// Value is null, bool, string, json.Number, []any, or Fields for an ordered mapping.
 	//
-	// In Type.RequiredDefaults, its strings may contain placeholders: {id} (the provider's id), {table} (the id as a table
+	// In Type.RequiredDefaults, its strings may contain placeholders: {id} (the provider's ID), {table} (the ID as a table
 	// name), and {distribution} (the distribution's name, as in `~/.llama/distributions/{distribution}/files`).
 	Value any
 }

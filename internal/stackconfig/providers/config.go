@@ -168,7 +168,7 @@ func (c *configWriter) settings() {
 	}
 }
 
-// baseConfig returns the configuration of the base's provider with the same id and type, or nil when there is none.
+// baseConfig returns the configuration of the base's provider with the same ID and type, or nil when there is none.
 func (c *configWriter) baseConfig(replaced *draft.Provider) *yaml.Node {
 	if replaced == nil || replaced.ProviderType != c.kind.Type {
 		return nil
@@ -221,7 +221,7 @@ func (c *configWriter) isEndpoint(key string) bool {
 }
 
 // defaults writes the values that the type needs and the user did not set. It uses the values of the base's provider
-// with the same id and type, so that the provider keeps its file or namespace and no data is lost. Otherwise it uses
+// with the same ID and type, so that the provider keeps its file or namespace and no data is lost. Otherwise it uses
 // the defaults of the release.
 func (c *configWriter) defaults(base *yaml.Node) {
 	needed := c.kind.Defaults(c.entry.ID, c.Distribution)

@@ -15,7 +15,7 @@ import (
 )
 
 // Apply writes the user's providers into the configuration (FR-021). A provider replaces the base's provider with the
-// same API and id. Otherwise, Apply adds it after the other providers of its API. Apply omits providers that the user
+// same API and ID. Otherwise, Apply adds it after the other providers of its API. Apply omits providers that the user
 // disabled or that an external provider replaces. The `disable` and `external` steps report them.
 func Apply(d *draft.Draft) {
 	for i := range d.Intent.Providers {

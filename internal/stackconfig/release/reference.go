@@ -8,12 +8,12 @@ type Reference struct {
 	Path string `json:"path"`
 	// API is the API of the named provider, or the API that serves the resource, for example `inference`.
 	API string `json:"api"`
-	// ProviderKey is the key below Path with the provider's id. Empty means that there is no such key. `.` means that the
-	// setting itself is the id.
+	// ProviderKey is the key below Path with the provider's ID. Empty means that there is no such key. `.` means that the
+	// setting itself is the ID.
 	ProviderKey string `json:"provider_key"`
 	// Resource is the kind of the named resource, for example `models`. Empty means that the setting names only a
 	// provider.
 	Resource string `json:"resource"`
-	// ResourceKey is the key below Path with the resource's id. `.` means that the setting itself is the id.
+	// ResourceKey is the key below Path with the resource's ID. `.` means that the setting itself is the ID.
 	ResourceKey string `json:"resource_key"`
 }

@@ -3,7 +3,7 @@ package release
 // Registry describes how the server stores registered resources in its key-value store. It is empty for 0.2, whose
 // server stores them in another way (server fact 22).
 type Registry struct {
-	// KeyPrefix is the prefix of each entry's key. The key continues with the entry's type, a colon and the entry's id.
+	// KeyPrefix is the prefix of each entry's key. The key continues with the entry's type, a colon and the entry's ID.
 	KeyPrefix string `json:"key_prefix"`
 	// ExpirationType is the type of the column `expiration` of a table in PostgreSQL.
 	ExpirationType string `json:"expiration_type"`
@@ -25,7 +25,7 @@ type Published struct {
 	API string `json:"api"`
 	// Source is the `source` of such an entry. An entry that a client registered has a different source.
 	Source string `json:"source"`
-	// IDs are the ids of such entries, when they are always the same. Empty means any id.
+	// IDs are the IDs of such entries, when they are always the same. Empty means any ID.
 	IDs []string `json:"ids"`
 }
 

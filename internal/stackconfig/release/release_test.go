@@ -625,7 +625,7 @@ func TestResources(t *testing.T) {
 				dropped = append(dropped, resource.Kind+": "+resource.Instead)
 			}
 			if _, ok := resource.Class.Key(resource.IDKey); !ok {
-				t.Errorf("%s: the id key %q is not a key", resource.Kind, resource.IDKey)
+				t.Errorf("%s: the ID key %q is not a key", resource.Kind, resource.IDKey)
 			}
 			if _, ok := r.API(resource.API); resource.API != "" && !ok {
 				t.Errorf("%s: unknown API %q", resource.Kind, resource.API)
@@ -649,7 +649,7 @@ func TestResources(t *testing.T) {
 	})
 }
 
-// TestPublicIDs checks the id by which clients request a registered resource.
+// TestPublicIDs checks the ID by which clients request a registered resource.
 func TestPublicIDs(t *testing.T) {
 	for _, tt := range []struct{ first, last, kind, id, alias, any string }{
 		{"0.2", "0.2", "models", "{provider_id}/{provider_model_id}", "{model_id}", ""},
@@ -718,7 +718,7 @@ func TestRegistryTypes(t *testing.T) {
 	}
 }
 
-// TestPublic checks the ids that clients use for entries.
+// TestPublic checks the IDs that clients use for entries.
 func TestPublic(t *testing.T) {
 	for _, tt := range []struct{ line, kind, id, provider, own, want string }{
 		{"0.2", "models", "fast", "vllm", "", "vllm/fast"},
@@ -736,7 +736,7 @@ func TestPublic(t *testing.T) {
 	} {
 		kind, _ := lineOf(t, tt.line).Resource(tt.kind)
 		if got := kind.Public(tt.id, tt.provider, tt.own); got != tt.want {
-			t.Errorf("%s: %s of %s, own id %q, is %q, want %q", tt.line, tt.id, tt.provider, tt.own, got, tt.want)
+			t.Errorf("%s: %s of %s, own ID %q, is %q, want %q", tt.line, tt.id, tt.provider, tt.own, got, tt.want)
 		}
 	}
 	for line, want := range map[string]bool{"0.2": false, "0.3": true, "0.7": true, "0.8": false, "1.5": false} {

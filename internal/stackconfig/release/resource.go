@@ -20,7 +20,7 @@ type Resource struct {
 	// Section is the section that contains the list: RegisteredResources, or TopLevel when the list itself is a section
 	// (`connectors`).
 	Section string
-	// IDKey is the key with the resource's own id, for example `model_id`.
+	// IDKey is the key with the resource's own ID, for example `model_id`.
 	IDKey string
 	// ProviderIDKey is the key with the provider's name for the resource, for example `provider_model_id`. Empty means
 	// that there is no such key.
@@ -32,15 +32,15 @@ type Resource struct {
 	// API is the API whose providers serve the resource, for example `inference` for models. Without the API, the entries
 	// have no effect, or the server does not start. Empty means that no API is needed.
 	API string
-	// PublicID is the form of the id that clients use, with the entry's keys in braces, for example
+	// PublicID is the form of the ID that clients use, with the entry's keys in braces, for example
 	// `{provider_id}/{provider_model_id}`. A missing ProviderIDKey has the value of the IDKey.
 	PublicID string
-	// PublicAlias is the form of the public id for an entry whose ProviderIDKey differs from its IDKey. It differs from
+	// PublicAlias is the form of the public ID for an entry whose ProviderIDKey differs from its IDKey. It differs from
 	// PublicID only for models in 0.2, where clients use the `model_id` of such an entry.
 	PublicAlias string
 	// AnyProvider is the value of `provider_id` that selects any available provider (`all`). Empty means no such value.
 	AnyProvider string
-	// PrefixOnce reports whether the prefix is added only once: an id that already starts with the id of its provider and
+	// PrefixOnce reports whether the prefix is added only once: an ID that already starts with the ID of its provider and
 	// a slash is unchanged.
 	PrefixOnce bool
 	// RegistryType is the type, for example `model`, of the entries in the server's registry. Empty means that the server
@@ -54,8 +54,8 @@ type Resource struct {
 	Instead string
 }
 
-// Public returns the id by which clients request an entry. The parameters are the id of the entry, the id of its
-// provider, and the name that the provider uses for the entry. An empty name means that the name is the same as the id.
+// Public returns the ID by which clients request an entry. The parameters are the ID of the entry, the ID of its
+// provider, and the name that the provider uses for the entry. An empty name means that the name is the same as the ID.
 func (r *Resource) Public(id, provider, own string) string {
 	form := r.PublicID
 	switch {
@@ -84,7 +84,7 @@ func (r *Resource) Public(id, provider, own string) string {
 	return text.String()
 }
 
-// DropsID reports whether the public id omits the entry's id when the provider uses a different name for the entry.
+// DropsID reports whether the public ID omits the entry's ID when the provider uses a different name for the entry.
 func (r *Resource) DropsID() bool {
 	return r.PublicAlias != "" && !strings.Contains(r.PublicAlias, "{"+r.IDKey+"}")
 }
@@ -106,7 +106,7 @@ type Tools struct {
 type BuiltInTool struct {
 	// Name is the name that users write, for example `websearch`.
 	Name string `json:"name"`
-	// Group is the tool group's id on the server, for example `builtin::websearch`.
+	// Group is the tool group's ID on the server, for example `builtin::websearch`.
 	Group string `json:"group"`
 	// Automatic reports whether the server registers the group itself, so that the config needs no entry for the group.
 	Automatic bool `json:"automatic"`
@@ -115,7 +115,7 @@ type BuiltInTool struct {
 	Providers []string `json:"providers"`
 }
 
-// BuiltInTool returns a built-in tool by its short name or its group id.
+// BuiltInTool returns a built-in tool by its short name or its group ID.
 func (t *Tools) BuiltInTool(name string) (BuiltInTool, bool) {
 	return first(t.BuiltIn, func(b BuiltInTool) bool { return b.Name == name || b.Group == name })
 }

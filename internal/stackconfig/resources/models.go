@@ -106,7 +106,7 @@ func (r *registrar) embedding(m *intent.Model) {
 	}
 }
 
-// PublicModel is one of the user's models. The release determines the id by which clients request it.
+// PublicModel is one of the user's models. The release determines the ID by which clients request it.
 type PublicModel struct {
 	// Path is the model's field in the spec, and Name is the name in the field.
 	Path, Name string

@@ -23,7 +23,7 @@ const (
 )
 
 // Register registers the user's models, tools and shields in addition to those of the base. An entry replaces the
-// base's entry with the same kind and id. Each entry except a connector names its provider, because the server silently
+// base's entry with the same kind and ID. Each entry except a connector names its provider, because the server silently
 // skips any other entry that does not name a provider (server fact 16).
 //
 // Register returns the user's models with the names that clients use. registers reports whether the server stores some
@@ -43,7 +43,7 @@ func Register(d *draft.Draft) (models []PublicModel, registers bool) {
 	return r.models, r.registers
 }
 
-// registrar writes resources. written maps the kind and id of each of the user's resources to its field.
+// registrar writes resources. written maps the kind and ID of each of the user's resources to its field.
 type registrar struct {
 	*draft.Draft
 	written map[string]*field.Path
@@ -66,12 +66,12 @@ type resource struct {
 	id    string
 	path  *field.Path
 	entry *yaml.Node
-	// public identifies an entry among the user's entries of the same kind. Two entries can have the same id when their
+	// public identifies an entry among the user's entries of the same kind. Two entries can have the same ID when their
 	// providers differ.
 	public string
 }
 
-// newResource creates an entry that contains only the id. It reports an error for a kind that the release does not
+// newResource creates an entry that contains only the ID. It reports an error for a kind that the release does not
 // have.
 func (r *registrar) newResource(kind, id string, path *field.Path) (*resource, bool) {
 	known, ok := r.Release.Resource(kind)
@@ -207,7 +207,7 @@ func (r *registrar) notFound(path *field.Path, value, detail string) {
 	r.Fail(err)
 }
 
-// register writes an entry into its list. It replaces the base's entry with the same id. An entry that the user wrote
+// register writes an entry into its list. It replaces the base's entry with the same ID. An entry that the user wrote
 // twice is registered only once.
 func (r *registrar) register(res *resource) {
 	key := res.Kind + "\x00" + res.public
@@ -233,10 +233,10 @@ func (r *registrar) register(res *resource) {
 	}
 }
 
-// ownID reports whether the user has already registered the resource's id with another provider.
+// ownID reports whether the user has already registered the resource's ID with another provider.
 func (r *registrar) ownID(res *resource) bool { return r.written[res.Kind+"\x01"+res.id] != nil }
 
-// registeredTwice handles a second entry with the same id. An identical entry is ignored. Any other entry is an error.
+// registeredTwice handles a second entry with the same ID. An identical entry is ignored. Any other entry is an error.
 func (r *registrar) registeredTwice(res *resource, other *field.Path) {
 	for _, item := range yamlnode.Items(r.listOf(res)) {
 		if origin := r.OriginOf(item); origin.Path == other && yamlnode.Equal(item, res.entry) {
@@ -283,7 +283,7 @@ func (r *registrar) replaceDefault(reference release.Reference, own firstOf) {
 		reference.Path, own.id, named)})
 }
 
-// isRegistered reports whether the server registers a resource with a kind and an id.
+// isRegistered reports whether the server registers a resource with a kind and an ID.
 func (r *registrar) isRegistered(kind, id string) bool {
 	known, ok := r.Release.Resource(kind)
 	if !ok {

@@ -16,7 +16,7 @@ func (r *registrar) shield(s *intent.Shield) {
 		return
 	}
 	r.shieldModel(s)
-	// Clients use the id of a shield without its provider, so each id identifies only one shield.
+	// Clients use the ID of a shield without its provider, so each ID identifies only one shield.
 	res.public = s.Name
 	if s.Model != "" && res.ProviderIDKey != "" {
 		r.Write(draft.Under(res.entry, res.ProviderIDKey), yamlnode.String(s.Model), draft.From(s.Path.Child("model")))
@@ -46,7 +46,7 @@ func (r *registrar) shieldModel(s *intent.Shield) {
 }
 
 // modelNames returns the names of registered models. For the user's models, these are the names that clients use and
-// the names in the spec. For all models in the configuration, they are the ids with and without their providers.
+// the names in the spec. For all models in the configuration, they are the IDs with and without their providers.
 func (r *registrar) modelNames() []string {
 	var found []string
 	for _, model := range r.models {

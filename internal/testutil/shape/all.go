@@ -40,10 +40,10 @@ var All = []Shape{
 	{"base: providers that need another api", 14_000, withBase(func(n int) string {
 		return "providers:\n  vector_io:\n" + lines(n, "  - {provider_id: p%d, provider_type: inline::faiss}\n")
 	})},
-	{"base: providers with the same id", 14_000, withBase(func(n int) string {
+	{"base: providers with the same ID", 14_000, withBase(func(n int) string {
 		return "providers:\n  inference:\n" + lines(n, "  - {provider_id: p, provider_type: remote::vllm}\n")
 	})},
-	{"base: providers with conditional ids", 10_000, withBase(func(n int) string {
+	{"base: providers with conditional IDs", 10_000, withBase(func(n int) string {
 		return "providers:\n  inference:\n" + lines(n, "  - {provider_id: '${env.P%d:+p%d}', provider_type: remote::vllm}\n")
 	})},
 	{"base: scoring", 10_000, withBase(func(n int) string {
@@ -100,7 +100,7 @@ var All = []Shape{
 	{"base: a long key", 700_000, withBase(func(n int) string { return "? " + strings.Repeat("k", n) + "\n: v\n" })},
 	{"base: a long string", 700_000, withBase(func(n int) string { return "x: " + strings.Repeat("k ", n/2) + "\n" })},
 	{"base: dots in keys", 20_000, withBase(func(n int) string { return lines(n, "a.b[%d].c: {a: 1}\n") })},
-	{"base: a long id", 700_000, withBase(func(n int) string {
+	{"base: a long ID", 700_000, withBase(func(n int) string {
 		return "providers:\n  inference:\n  - {provider_id: " + strings.Repeat("k", n) + ", provider_type: remote::vllm}\n"
 	})},
 	{"base: unknown provider types", 12_000, withBase(func(n int) string {

@@ -37,7 +37,7 @@ type serverConfig struct {
 	Key         string `yaml:"tls_keyfile"`
 }
 
-// disabled is the id of a provider that a real server ignores.
+// disabled is the ID of a provider that a real server ignores.
 const disabled = "__disabled__"
 
 // readConfig reads a configuration. It returns an error in the cases in which a real server fails: for an unreadable

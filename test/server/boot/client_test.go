@@ -32,10 +32,10 @@ func (s *llamaStack) providers(ctx context.Context) ([]provider, error) {
 	return list.Data, err
 }
 
-// idKeys lists the keys that can contain the id of a list entry. The key depends on the release.
+// idKeys lists the keys that can contain the ID of a list entry. The key depends on the release.
 var idKeys = []string{"id", "identifier", "connector_id", "name"}
 
-// list returns the ids in the list at a path. With Redis, the first requests after a start can fail, so list repeats
+// list returns the IDs in the list at a path. With Redis, the first requests after a start can fail, so list repeats
 // them.
 func (s *llamaStack) list(ctx context.Context, path string) ([]string, error) {
 	var list struct {

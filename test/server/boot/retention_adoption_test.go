@@ -61,7 +61,7 @@ func TestRetentionAdoption(t *testing.T) {
 // stack.
 type adoption struct {
 	*retention
-	made map[string]string // the text in each vector store, keyed by the id of the store
+	made map[string]string // the text in each vector store, keyed by the ID of the store
 }
 
 type namedTest struct {

@@ -45,7 +45,7 @@ var retentionCases = []retentionCase{
 		},
 	},
 	{
-		name: "provider's id changed",
+		name: "provider's ID changed",
 		change: func(t *testing.T, r *retention) {
 			r.model(t, "alias", fields{"providerModelId": "vendor-new"})
 		},
@@ -162,7 +162,7 @@ func (s *llamaStack) wantNoModel(ctx context.Context, id string) error {
 	return s.wantNoEntry(ctx, "/v1/models", id)
 }
 
-// wantEntry returns an error unless the list at a path contains an entry with this id and this text.
+// wantEntry returns an error unless the list at a path contains an entry with this ID and this text.
 func (s *llamaStack) wantEntry(ctx context.Context, path, id, text string) error {
 	entries, err := s.entries(ctx, path)
 	if err != nil {

@@ -165,7 +165,7 @@ func (s *llamaStack) search(ctx context.Context, store, text string) error {
 	return nil
 }
 
-// entries returns the entries of a list as JSON, keyed by their ids.
+// entries returns the entries of a list as JSON, keyed by their IDs.
 func (s *llamaStack) entries(ctx context.Context, path string) (map[string]string, error) {
 	var list struct {
 		Data []json.RawMessage `json:"data"`

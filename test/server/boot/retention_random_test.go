@@ -335,7 +335,7 @@ func (m *madeByClient) compare(fresh, second realserver.Verdict) error {
 	return nil
 }
 
-// declared returns the public ids of the models that a configuration declares. It omits models whose names depend on a
+// declared returns the public IDs of the models that a configuration declares. It omits models whose names depend on a
 // variable, and models for which the server chooses the provider.
 func (p *pairs) declared(t *testing.T, outcome *corpus.Outcome) []string {
 	t.Helper()

@@ -42,7 +42,7 @@ type rolling struct {
 	*retention
 	before, after pod
 	beside        pod      // a second new pod, which starts at the same time as the first
-	made          []string // the ids of the vector stores that clients created
+	made          []string // the IDs of the vector stores that clients created
 }
 
 func newRolling(t *testing.T, rel *release.Release, store string) *rolling {
@@ -180,7 +180,7 @@ func (r *rolling) startClient(t *testing.T, server *llamaStack) *makingClient {
 	return c
 }
 
-// stop stops the client, and returns the ids of the vector stores.
+// stop stops the client, and returns the IDs of the vector stores.
 func (c *makingClient) stop(t *testing.T) []string {
 	t.Helper()
 	c.cancel()

@@ -165,7 +165,7 @@ var (
 	scriptAct  = regexp.MustCompile(`(?m)^registry: .*$`)
 )
 
-// public returns the id under which clients use a model of the provider vllm.
+// public returns the ID under which clients use a model of the provider vllm.
 func (k *keptStack) public(name, upstream string) string {
 	m := model{provider: "vllm", name: name, upstream: upstream}
 	return m.public(k.rel)

@@ -92,10 +92,10 @@ func lineOf(t *testing.T, name string) *release.Release {
 // retention is a stack with its clients' data.
 type retention struct {
 	stack        *keptStack
-	ofClient     string // the id of the client's vector store
+	ofClient     string // the ID of the client's vector store
 	clientText   string // the text in the client's vector store
 	declaredText string // the text in the declared vector store
-	clientModel  string // the public id of the client's model, if clients of the release can register models
+	clientModel  string // the public ID of the client's model, if clients of the release can register models
 }
 
 func newRetention(t *testing.T, rel *release.Release, store string) *retention {

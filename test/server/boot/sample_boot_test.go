@@ -249,7 +249,7 @@ func checkProviders(t *testing.T, server *llamaStack, rel *release.Release, want
 	}
 }
 
-// checkList checks that the server lists the expected ids. It may also list other ids.
+// checkList checks that the server lists the expected ids. It may also list other IDs.
 func checkList(t *testing.T, server *llamaStack, path string, want []string) {
 	t.Helper()
 	listed, err := server.list(t.Context(), path)
@@ -264,13 +264,13 @@ func checkList(t *testing.T, server *llamaStack, path string, want []string) {
 	}
 }
 
-// public returns the id under which clients use a model, according to the release data.
+// public returns the ID under which clients use a model, according to the release data.
 func (m *model) public(rel *release.Release) string {
 	models, _ := rel.Resource("models")
 	return models.Public(m.name, m.provider, m.upstream)
 }
 
-// checkModel checks that a model exists with its public id, and that the server sends a request for it to the object's
+// checkModel checks that a model exists with its public ID, and that the server sends a request for it to the object's
 // model server, with the credential from the Secret.
 func checkModel(t *testing.T, server *llamaStack, rel *release.Release, models *upstream, m model, token string) {
 	t.Helper()

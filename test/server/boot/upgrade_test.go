@@ -49,7 +49,7 @@ func TestUpgrade(t *testing.T) {
 type clientData struct {
 	// withFiles is true if the stack keeps files.
 	withFiles bool
-	// files maps the id of each file to the release with which a client uploaded the file.
+	// files maps the ID of each file to the release with which a client uploaded the file.
 	files map[string]string
 	// completions is the number of chat completions that the server listed after the last one was stored.
 	completions int

@@ -118,8 +118,8 @@ type baseProvider struct {
 	condition string
 }
 
-// providersOf returns the providers in a configuration, in the order of the configuration. The id of a conditional
-// provider is the id that applies when its condition is met.
+// providersOf returns the providers in a configuration, in the order of the configuration. The ID of a conditional
+// provider is the ID that applies when its condition is met.
 func providersOf(config []byte) []baseProvider {
 	var document struct {
 		Providers yaml.Node `yaml:"providers"`

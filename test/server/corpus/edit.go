@@ -108,7 +108,7 @@ func keptByEdits(item string) bool {
 		item == "inference"
 }
 
-// named returns a list of providers that all have an id.
+// named returns a list of providers that all have an ID.
 func named(written any) []any {
 	switch written := written.(type) {
 	case []any:

@@ -222,7 +222,7 @@ func (n *negatives) ownChoices() {
 	n.choice("own/folded-names", Unasked, "Two ids that differ only in '-' and '.' would share one variable for their credentials.", with(inference(
 		fields{"id": "a-b", "provider": "openai", "apiKey": ref("one", "key")},
 		fields{"id": "a.b", "provider": "openai", "apiKey": ref("two", "key")})))
-	n.choice("own/id-needed", Unasked, "If there are several providers, a model refers to its provider by id.", with(inference(
+	n.choice("own/id-needed", Unasked, "If there are several providers, a model refers to its provider by ID.", with(inference(
 		fields{"provider": "vllm", "endpoint": "http://a.example"}, fields{"provider": "openai"})))
 	n.choice("own/key-set-twice", Unasked, "It is unclear which of the two values the user intends.",
 		with(inference(n.vllm(fields{"settings": fields{

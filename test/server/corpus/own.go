@@ -98,7 +98,7 @@ func registerIn(base fields, sectionName, kind string, entry fields) {
 	parent[kind] = append(list, entry)
 }
 
-// firstOf returns the id of the first provider in the starter that serves the API, does not depend on a variable, and
+// firstOf returns the ID of the first provider in the starter that serves the API, does not depend on a variable, and
 // registers the resources in a configuration.
 func (m *maker) firstOf(api string) string {
 	d, _ := m.rel.Distribution(starter)

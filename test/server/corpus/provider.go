@@ -19,7 +19,7 @@ const (
 	some
 )
 
-// provider returns an entry of spec.providers. The id may be empty.
+// provider returns an entry of spec.providers. The ID may be empty.
 func (v *values) provider(kind *provider.Type, id string, size form) fields {
 	p := fields{"provider": kind.Type}
 	if id != "" {

@@ -45,7 +45,7 @@ type generator struct {
 	values
 	rel  *release.Release
 	base []baseProvider
-	// ids are the ids of the providers written so far, grouped by API.
+	// ids are the IDs of the providers written so far, grouped by API.
 	ids map[string][]string
 }
 
@@ -150,7 +150,7 @@ func (g *generator) sound(api string) []*provider.Type {
 	return types
 }
 
-// taken reports whether a provider already has the id. The operator rejects two providers with the same id.
+// taken reports whether a provider already has the ID. The operator rejects two providers with the same ID.
 func (g *generator) taken(id string) bool {
 	for _, ids := range g.ids {
 		if slices.Contains(ids, id) {

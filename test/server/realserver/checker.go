@@ -44,7 +44,7 @@ type Request struct {
 	Seconds int `json:"seconds,omitempty"`
 }
 
-// Call is a request to the server. In the strings of a call, the checker replaces {N.id} with the id in the answer to
+// Call is a request to the server. In the strings of a call, the checker replaces {N.id} with the ID in the answer to
 // an earlier call. N is the index of that call.
 type Call struct {
 	Method string `json:"method"`

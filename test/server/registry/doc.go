@@ -2,7 +2,7 @@
 // The program runs with the Python of real releases against SQLite files, a real Redis server and a real PostgreSQL
 // server. A second process runs peer.py with the same Python. It writes and reads the registries with the release's own
 // classes. It also registers the resources of a configuration with the release's own start-up code, so that the keys
-// and ids in the tests do not depend on the operator's data.
+// and IDs in the tests do not depend on the operator's data.
 //
 // The tests have the build tag server. Run them with `make test-server`. The variable RELEASES lists the lines, such as
 // "0.3 1.5", or "all". If it is not set, the tests use the lines that realserver.Releases returns.

@@ -274,7 +274,7 @@ func (w *world) entries(t *testing.T, c config) map[string]entry {
 	return found
 }
 
-// ids returns the ids of the registry's entries.
+// ids returns the IDs of the registry's entries.
 func (w *world) ids(t *testing.T, c config) []string {
 	t.Helper()
 	return slices.Sorted(maps.Keys(w.entries(t, c)))
@@ -301,7 +301,7 @@ func (w *world) declared(t *testing.T, c config) map[string]int {
 	return list.Declared
 }
 
-// model returns the id of a model in the registry. In release 0.7 and earlier, the id contains the provider's name for
+// model returns the ID of a model in the registry. In release 0.7 and earlier, the ID contains the provider's name for
 // the model.
 func (w *world) model(id, own string) string {
 	kind, _ := w.rel.Resource("models")
