@@ -10,13 +10,15 @@ import (
 var (
 	objectsMetric = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "llama_stack_operator_storage_migration_objects",
-		Help: "Number of stacks in the last storage migration, by state: not yet examined, stored in the storage version, " +
+		Help: "Number of stacks in the last storage migration, by state: pending (not yet examined), migrated (stored in the storage version), " +
 			"or failed.",
 	}, []string{"state"})
-	completeMetric = prometheus.NewGauge(prometheus.GaugeOpts{
+	// completeMetric has no series until this replica runs a migration. A gauge without labels is 0 from the start, so the
+	// replicas that wait for the lease would trigger an alert for a migration that is not complete.
+	completeMetric = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "llama_stack_operator_storage_migration_complete",
 		Help: "Whether all stacks are stored in the storage version only: 1 if they are, 0 if not.",
-	})
+	}, nil)
 )
 
 func init() {
@@ -30,5 +32,5 @@ func showProgress(now migration.Progress) {
 }
 
 func showComplete(complete bool) {
-	completeMetric.Set(map[bool]float64{true: 1}[complete])
+	completeMetric.WithLabelValues().Set(map[bool]float64{true: 1}[complete])
 }

@@ -165,7 +165,7 @@ func (w *Watcher) run(ctx context.Context) time.Duration {
 		w.logProblem(ctx, err)
 		return w.retry()
 	case result.Failed > 0:
-		logger.Info("The migration of some stored objects failed; the operator migrated all others and will retry the "+
+		logger.Info("The migration of some stored objects failed; the operator migrated all others and retries the "+
 			"failed objects", append(counts(result.Progress), "objects", result.FailedObjects())...)
 		w.retry = retries.DelayFunc()
 		return w.revisit()

@@ -90,12 +90,33 @@ func definitionCache(t *testing.T, config *rest.Config) cache.Cache {
 	return found
 }
 
+// atStart contains the metrics of a replica that has not run a migration.
+var atStart, errAtStart = gathered()
+
+// TestMetricsOfStandby checks that a replica that waits for the lease does not report an incomplete migration.
+func TestMetricsOfStandby(t *testing.T) {
+	if errAtStart != nil {
+		t.Fatal(errAtStart)
+	}
+	if diff := cmp.Diff(map[string]float64{}, atStart); diff != "" {
+		t.Errorf("metrics (-want +got):\n%s", diff)
+	}
+}
+
 // shown returns the values of the metrics, by name and state.
 func shown(t *testing.T) map[string]float64 {
 	t.Helper()
-	families, err := metrics.Registry.Gather()
+	values, err := gathered()
 	if err != nil {
 		t.Fatal(err)
+	}
+	return values
+}
+
+func gathered() (map[string]float64, error) {
+	families, err := metrics.Registry.Gather()
+	if err != nil {
+		return nil, err
 	}
 	values := map[string]float64{}
 	for _, family := range families {
@@ -111,7 +132,7 @@ func shown(t *testing.T) map[string]float64 {
 			values[key] = metric.GetGauge().GetValue()
 		}
 	}
-	return values
+	return values, nil
 }
 
 func (o *operator) awaitStored(t *testing.T, c *upgrade.Cluster, version string, count int) {

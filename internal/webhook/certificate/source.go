@@ -51,7 +51,7 @@ type source struct {
 type served struct {
 	serving *tls.Certificate
 	bundle  []byte
-	// until is the next time at which an authority or the certificate may have to be renewed.
+	// until is the next time at which an authority or the certificate may have to be renewed or removed.
 	until time.Time
 }
 
@@ -132,8 +132,7 @@ func (s *source) secret(ctx context.Context) (*corev1.Secret, error) {
 	}
 	s.report.about(corev1.SchemeGroupVersion.WithKind("Secret"), secret.ObjectMeta)
 	if !isManaged(secret) {
-		return nil, fmt.Errorf("the Secret has the type %q and does not belong to the operator; delete the Secret so that the "+
-			"operator creates it again", secret.Type)
+		return nil, fmt.Errorf("the Secret has the type %q and does not belong to the operator; delete the Secret so that the operator can create its own", secret.Type)
 	}
 	return secret, nil
 }
@@ -191,7 +190,7 @@ func (s *source) publish(c content, next time.Time) {
 	before := s.current.Load()
 	now := &served{serving: c.serving, bundle: c.bundle(), until: next}
 	s.current.Store(now)
-	certificateExpiry.Set(float64(c.serving.Leaf.NotAfter.Unix()))
+	certificateExpiry.WithLabelValues().Set(float64(c.serving.Leaf.NotAfter.Unix()))
 	if before == nil || !bytes.Equal(before.bundle, now.bundle) {
 		for _, user := range s.published {
 			user.send()
