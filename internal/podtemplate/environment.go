@@ -69,8 +69,8 @@ func onlyPatch(containers []any, server string) map[string]any {
 }
 
 // putBack adds to the merged list the variables that setAside removed, in the order of a complete merge. The variables
-// of the patch keep the order of the patch. Each other variable precedes the variable of the patch that followed it in
-// the template.
+// of the patch keep the order of the patch. Each other variable precedes the first variable of the patch that followed
+// it in the template. If no variable of the patch followed it, the other variable is at the end.
 func (e environment) putBack(template map[string]any) {
 	container := find(items(template, "spec", "containers"), "name", e.server)
 	if e.before == nil || container == nil {

@@ -25,6 +25,13 @@ var ownVolumes = []struct{ name, mountPath string }{
 	{names.ConfigVolume, names.ConfigDir},
 	{names.TLSVolume, names.TLSDir},
 	{names.CAVolume, names.CADir},
+	{names.StartupVolume, names.StartupDir},
+}
+
+// ownAnnotations are the operator's annotations. They record what the operator rendered, so a patch must not change
+// them.
+var ownAnnotations = []string{
+	names.AnnotationConfigHash, names.AnnotationInputs, names.AnnotationCABundleHash, names.AnnotationGeneration,
 }
 
 // guard compares the template before and after the patch.
@@ -37,7 +44,7 @@ func guard(before, after map[string]any, server string, path *field.Path) field.
 				"selects the pods of the Deployment and cannot be changed: remove this label from the patch"))
 		}
 	}
-	for _, key := range []string{names.AnnotationConfigHash, names.AnnotationInputs, names.AnnotationCABundleHash} {
+	for _, key := range ownAnnotations {
 		if differ(before, after, "metadata", "annotations", key) {
 			errs = append(errs, field.Forbidden(metadata.Child("annotations").Key(key),
 				"belongs to the operator and cannot be changed: remove this annotation from the patch"))

@@ -251,6 +251,10 @@ var refusalCases = map[string]struct{ patch, want string }{
 		`{metadata: {annotations: {llamastack.io/inputs: x}}}`,
 		"podTemplate.metadata.annotations[llamastack.io/inputs]: belongs to the operator and cannot be changed: remove this annotation from the patch",
 	},
+	"the annotation of the generation": {
+		`{metadata: {annotations: {llamastack.io/generation: x}}}`,
+		"podTemplate.metadata.annotations[llamastack.io/generation]: belongs to the operator and cannot be changed: remove this annotation from the patch",
+	},
 	"the image": {
 		`{spec: {containers: [{name: llama-stack, image: mine}]}}`,
 		"podTemplate.spec.containers[llama-stack].image: is set by spec.distribution: set spec.distribution.image instead",
@@ -266,6 +270,14 @@ var refusalCases = map[string]struct{ patch, want string }{
 	"the volume of the configuration": {
 		`{spec: {volumes: [{name: user-config, configMap: {name: mine}}]}}`,
 		"podTemplate.spec.volumes[user-config]: belongs to the operator and cannot be changed: give your volume another name",
+	},
+	"the volume of the programs that run first": {
+		`{spec: {volumes: [{name: lls-startup, configMap: {name: mine}}]}}`,
+		"podTemplate.spec.volumes[lls-startup]: belongs to the operator and cannot be changed: give your volume another name",
+	},
+	"a mount in place of the programs that run first": {
+		`{spec: {containers: [{name: llama-stack, volumeMounts: [{name: mine, mountPath: /etc/llama-stack-startup}]}]}}`,
+		`podTemplate.spec.containers[llama-stack].volumeMounts[/etc/llama-stack-startup]: is the path at which the operator mounts volume "lls-startup": use another path`,
 	},
 	"a mount in place of the configuration": {
 		`{spec: {containers: [{name: llama-stack, volumeMounts: [{name: mine, mountPath: /etc/llama-stack}]}]}}`,
