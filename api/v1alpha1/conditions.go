@@ -19,14 +19,14 @@ const (
 const (
 	// ReasonDeploymentReady means that the rollout is complete.
 	ReasonDeploymentReady = "DeploymentReady"
-	// ReasonDeploymentFailed means that the rollout is not complete. The message of the condition Available states the
-	// cause.
+	// ReasonDeploymentFailed means that too few pods serve requests with the current configuration. The message of the
+	// condition Available states the cause.
 	ReasonDeploymentFailed = "DeploymentFailed"
 	// ReasonHealthCheckPassed means that every pod passes its readiness probe.
 	ReasonHealthCheckPassed = "HealthCheckPassed"
 	// ReasonHealthCheckFailed means that a pod does not pass its readiness probe.
 	ReasonHealthCheckFailed = "HealthCheckFailed"
-	// ReasonServiceReady means that the Service is applied.
+	// ReasonServiceReady means that the Service exists, even if its last change failed.
 	ReasonServiceReady = "ServiceReady"
 	// ReasonServiceFailed means that the Service is not applied. The message of the condition DeploymentUpdated states the
 	// cause.

@@ -4,8 +4,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // LlamaStackDistribution runs one Llama Stack server.
 //
-// The API server also serves v1alpha1, so stacks that are written in v1alpha1 keep working. The API server stores every
-// stack as v1alpha2, and the operator converts between the two versions.
+// The API server serves v1alpha1 in addition to v1alpha2, so stacks that are written in v1alpha1 keep working. The API
+// server stores every stack as v1alpha2, and the operator converts between the two versions.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:shortName=llsd

@@ -3,8 +3,8 @@
 // loss.
 //
 // No validation rule is stricter than in earlier releases, so that stored objects remain valid. The fields that
-// v1alpha1 later adopted from v1alpha2 (providers, resources, state storage, external providers) have the types of
-// v1alpha2.
+// v1alpha1 later adopted from v1alpha2 (providers, resources, disabled, state storage, external providers) have the
+// types of v1alpha2.
 //
 // Both versions show the same facts in the status. Conditions and fields that only v1alpha1 has are not stored. The
 // conversion derives them.

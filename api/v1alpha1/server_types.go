@@ -66,7 +66,7 @@ type ServerSpec struct {
 	// +optional
 	Resources *v1alpha2.ResourcesSpec `json:"resources,omitempty"`
 
-	// disabled lists the names of APIs that the server must not serve, as in v1alpha2.
+	// disabled lists the APIs and providers that the server must not have, as in v1alpha2.
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=256

@@ -11,7 +11,7 @@ const (
 	// rollback.
 	ConditionReady = "Ready"
 	// ConditionValidationSucceeded is True if the spec is valid, the operator's bounds allow it, and the referenced
-	// ConfigMaps exist.
+	// ConfigMaps and keys exist and are usable.
 	ConditionValidationSucceeded = "ValidationSucceeded"
 	// ConditionSecretsResolved is True if every referenced Secret and key exists and is usable.
 	ConditionSecretsResolved = "SecretsResolved"
@@ -57,14 +57,15 @@ const (
 	// ReasonForbiddenByBounds means that the bounds in the operator's ConfigMap do not allow a part of the spec.
 	// Status: False.
 	ReasonForbiddenByBounds = "ForbiddenByBounds"
-	// ReasonUnknownDistribution means that the name of the distribution is not in the catalog. Status: False.
+	// ReasonUnknownDistribution means that the name of the distribution is neither in the catalog nor in the key
+	// image-overrides of the operator's ConfigMap. Status: False.
 	ReasonUnknownDistribution = "UnknownDistribution"
 	// ReasonConfigMapNotFound means that a referenced ConfigMap does not exist. Status: False.
 	ReasonConfigMapNotFound = "ConfigMapNotFound"
 	// ReasonConfigMapKeyMissing means that a referenced ConfigMap does not contain the referenced key. Status: False.
 	ReasonConfigMapKeyMissing = "ConfigMapKeyMissing"
-	// ReasonConfigMapValueUnusable means that a ConfigMap with certificates to trust contains an entry that is not a valid
-	// certificate, or contains a private key. Status: False.
+	// ReasonConfigMapValueUnusable means that a ConfigMap with certificates to trust contains no certificate, an entry
+	// that is not a valid certificate, or a private key. Status: False.
 	ReasonConfigMapValueUnusable = "ConfigMapValueUnusable"
 )
 
@@ -252,8 +253,8 @@ const (
 	// EventExternalProviderFailed means that an external provider cannot be installed in the pods, or prevents the
 	// server from starting. Event: Warning.
 	EventExternalProviderFailed = "ExternalProviderFailed"
-	// EventExternalProviderDiffers means that an external provider is ready, but does not match its label, or is not the
-	// same in all pods. Event: Warning.
+	// EventExternalProviderDiffers means that an external provider is ready, but differs from the spec, from its label, or
+	// between pods. The event describes the difference. Event: Warning.
 	EventExternalProviderDiffers = "ExternalProviderDiffers"
 	// EventCertificateExpires means that the server's certificate expires within 14 days. Event: Warning.
 	EventCertificateExpires = "CertificateExpires"
@@ -286,12 +287,13 @@ const (
 
 // Event reasons on other objects.
 const (
-	// EventInvalidOperatorConfig means that a key of the operator's ConfigMap has an invalid value. The operator keeps the
-	// last valid value of the key, if there is one. The event is on the operator's ConfigMap. Event: Warning.
+	// EventInvalidOperatorConfig means that a key of the operator's ConfigMap is unknown or has an invalid value. An
+	// unknown key has no effect. For any other key, the operator keeps the last valid value, if there is one. The event is
+	// on the operator's ConfigMap. Event: Warning.
 	EventInvalidOperatorConfig = "InvalidOperatorConfig"
 	// EventWebhookCertificateFailed means that the API server might not trust the operator's webhooks. If the event is on
-	// the Secret with their certificates, the operator cannot store the Secret. If the event is on the
-	// CustomResourceDefinition or the ValidatingWebhookConfiguration, the operator cannot write its certificate authority
-	// to that object. Event: Warning.
+	// the Secret with their certificates, the operator cannot store the Secret, or cannot read the object to which it must
+	// write its certificate authority. If the event is on the CustomResourceDefinition or the
+	// ValidatingWebhookConfiguration, the operator cannot write its certificate authority to that object. Event: Warning.
 	EventWebhookCertificateFailed = "WebhookCertificateFailed"
 )

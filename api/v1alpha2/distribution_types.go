@@ -141,8 +141,8 @@ type LlamaStackDistributionSpec struct {
 	Workload *WorkloadSpec `json:"workload,omitempty"`
 
 	// externalProviders adds providers from container images. The keys are the names of APIs. The operator merges these
-	// providers last. An external provider replaces a configured provider that has the same ID. External providers can be
-	// combined with overrideConfig.
+	// providers after those in the field providers. An external provider replaces a configured provider that has the same
+	// ID. External providers can be combined with overrideConfig.
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=20
 	// +optional
@@ -166,7 +166,8 @@ type LlamaStackDistributionSpec struct {
 	BaseConfig *BaseConfigSource `json:"baseConfig,omitempty"`
 
 	// overrideConfig selects a ConfigMap with the complete server configuration. It is mutually exclusive with providers,
-	// resources, storage, disabled, settings, removeSettings and baseConfig. networking and workload still apply.
+	// resources, storage, disabled, settings, removeSettings, baseConfig, and distribution.baseProviders: Required. The
+	// other fields, such as networking, workload and externalProviders, still apply.
 	// +optional
 	OverrideConfig *OverrideConfigSource `json:"overrideConfig,omitempty"`
 }
@@ -241,13 +242,13 @@ const (
 type BaseConfigSource struct {
 	// configMapName is the name of a ConfigMap in the object's namespace. Required.
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" is not a valid name for a ConfigMap: use lowercase letters, digits, "-" and ".", and begin and end with a letter or digit'`
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" is not a valid name for a ConfigMap: use at most 253 lowercase letters, digits, "-" and ".", begin and end with a letter or digit, and put a letter or digit on each side of every "."'`
 	// +required
 	ConfigMapName string `json:"configMapName"`
 
 	// key is the key with the configuration. Defaults to config.yaml.
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule=`self.matches('^[-._a-zA-Z0-9]+$')`,messageExpression=`'"' + self + '" is not a valid key of a ConfigMap: use letters, digits, "-", "_" and "."'`
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^[-._a-zA-Z0-9]+$')`,messageExpression=`'"' + self + '" is not a valid key of a ConfigMap: use at most 253 letters, digits, "-", "_" and "."'`
 	// +optional
 	Key string `json:"key,omitempty"`
 }
@@ -256,13 +257,13 @@ type BaseConfigSource struct {
 type OverrideConfigSource struct {
 	// configMapName is the name of a ConfigMap in the object's namespace. Required.
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" is not a valid name for a ConfigMap: use lowercase letters, digits, "-" and ".", and begin and end with a letter or digit'`
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" is not a valid name for a ConfigMap: use at most 253 lowercase letters, digits, "-" and ".", begin and end with a letter or digit, and put a letter or digit on each side of every "."'`
 	// +required
 	ConfigMapName string `json:"configMapName"`
 
 	// key is the key with the configuration. Defaults to config.yaml.
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule=`self.matches('^[-._a-zA-Z0-9]+$')`,messageExpression=`'"' + self + '" is not a valid key of a ConfigMap: use letters, digits, "-", "_" and "."'`
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^[-._a-zA-Z0-9]+$')`,messageExpression=`'"' + self + '" is not a valid key of a ConfigMap: use at most 253 letters, digits, "-", "_" and "."'`
 	// +optional
 	Key string `json:"key,omitempty"`
 }

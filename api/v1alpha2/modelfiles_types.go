@@ -12,8 +12,8 @@ type ModelFilesSpec struct {
 	// +optional
 	PersistentVolumeClaim *ModelFilesClaim `json:"persistentVolumeClaim,omitempty"`
 
-	// image is an image with the files. An init container copies the files with the programs /bin/sh, cp, chmod and rm,
-	// which the image must contain.
+	// image is an image with the files. An init container runs the image and copies the files. The image must contain the
+	// programs /bin/sh, cp, chmod and rm, which the init container uses.
 	// +optional
 	Image *ModelFilesImage `json:"image,omitempty"`
 
@@ -21,14 +21,14 @@ type ModelFilesSpec struct {
 	// contains directories such as models--sentence-transformers--all-MiniLM-L6-v2. If unset, the server uses its own
 	// cache.
 	// +kubebuilder:validation:MaxLength=256
-	// +kubebuilder:validation:XValidation:rule=`self.matches('^[^/:]+(/[^/:]+)*$') && !self.matches('(^|/)[.][.](/|$)')`,messageExpression=`'"' + self + '" is not a relative directory: write a directory such as hub, without a leading "/", without ":" and without the segment ".."'`
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^[^/:]+(/[^/:]+)*$') && !self.matches('(^|/)[.][.](/|$)')`,messageExpression=`'"' + self + '" is not a relative directory: write a directory such as hub, without a leading or trailing "/", without "//", without ":" and without the segment ".."'`
 	// +optional
 	HuggingFaceCache string `json:"huggingFaceCache,omitempty"`
 
 	// tiktokenCache is the directory with the tiktoken tokenizers, relative to the root of the files. If unset, the server
 	// uses the tokenizers in its image.
 	// +kubebuilder:validation:MaxLength=256
-	// +kubebuilder:validation:XValidation:rule=`self.matches('^[^/:]+(/[^/:]+)*$') && !self.matches('(^|/)[.][.](/|$)')`,messageExpression=`'"' + self + '" is not a relative directory: write a directory such as tiktoken, without a leading "/", without ":" and without the segment ".."'`
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^[^/:]+(/[^/:]+)*$') && !self.matches('(^|/)[.][.](/|$)')`,messageExpression=`'"' + self + '" is not a relative directory: write a directory such as tiktoken, without a leading or trailing "/", without "//", without ":" and without the segment ".."'`
 	// +optional
 	TiktokenCache string `json:"tiktokenCache,omitempty"`
 }
@@ -37,7 +37,7 @@ type ModelFilesSpec struct {
 type ModelFilesClaim struct {
 	// claimName is the name of a PersistentVolumeClaim in the object's namespace. Required.
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" is not a valid name for a PersistentVolumeClaim: use lowercase letters, digits, "-" and ".", and begin and end with a letter or digit'`
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" is not a valid name for a PersistentVolumeClaim: use at most 253 lowercase letters, digits, "-" and ".", begin and end with a letter or digit, and put a letter or digit on each side of every "."'`
 	// +required
 	ClaimName string `json:"claimName"`
 }
@@ -52,7 +52,7 @@ type ModelFilesImage struct {
 
 	// path is the directory of the files in the image. Defaults to /models.
 	// +kubebuilder:validation:MaxLength=1024
-	// +kubebuilder:validation:XValidation:rule=`self.matches('^(/[^/:]+)+/?$') && !self.matches('(^|/)[.][.]?(/|$)')`,messageExpression=`'"' + self + '" is not an absolute path: write a path such as /models, without ":" and without the segments "." and ".."'`
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^(/[^/:]+)+/?$') && !self.matches('(^|/)[.][.]?(/|$)')`,messageExpression=`'"' + self + '" is not an absolute path: write a path such as /models, without ":", without "//" and without the segments "." and ".."'`
 	// +optional
 	Path string `json:"path,omitempty"`
 

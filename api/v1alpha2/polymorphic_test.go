@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// Decoding keeps every valid JSON value, so that one invalid object never stops a list.
+// Decoding keeps every valid JSON value, so that one invalid object never prevents the decoding of a list of objects.
 func TestTwoShapesKeepWhatWasWritten(t *testing.T) {
 	for _, value := range []string{
 		`{"provider":"vllm","settings":{"b":1,"a":12345678901234567890}}`, `[{"id":"a","provider":"vllm"},{}]`,

@@ -7,8 +7,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 type Phase string
 
 const (
-	// PhasePending means that the stack is paused, or that the operator is retrying a failed step or is waiting for
-	// something outside the object, such as a missing Secret. Pods that are already running continue to run.
+	// PhasePending means that the stack is paused, that the operator is retrying a failed step, or that the operator is
+	// waiting for something outside the object, such as a missing Secret. Pods that are already running continue to run.
 	PhasePending Phase = "Pending"
 	// PhaseInitializing means that pods are starting, and that too few pods serve requests.
 	PhaseInitializing Phase = "Initializing"
@@ -65,9 +65,9 @@ type LlamaStackDistributionStatus struct {
 	// +optional
 	ModelsLeftOut int32 `json:"modelsLeftOut,omitempty"`
 
-	// mcpServers lists the MCP servers that are registered in the running server, sorted by ID. The list contains at
-	// most 20 MCP servers. It is empty if the stack has no MCP servers, or if the server does not list them. Servers do
-	// not report the health of their MCP servers.
+	// mcpServers lists the MCP servers that are registered in the running server, sorted by ID. The list contains at most
+	// 20 MCP servers. It is empty if the stack has no MCP servers, or if the server does not list them. Servers do not
+	// report the health of their MCP servers.
 	// +listType=map
 	// +listMapKey=id
 	// +optional
@@ -230,10 +230,10 @@ type DistributionConfigStatus struct {
 	// were created as v1alpha1.
 	// +optional
 	AvailableDistributions map[string]string `json:"availableDistributions,omitempty"`
-	// providers lists providers that the running server returns at /v1/providers, sorted by API and ID. The list
-	// contains the providers that the spec names and the providers whose health the server checks, at most 20. If there
-	// are no such providers, the list contains the server's first five providers. For stacks that were created as
-	// v1alpha1, the list contains all providers. The list is empty if the server does not return its providers.
+	// providers lists providers that the running server returns at /v1/providers, sorted by API and ID. The list contains
+	// the providers that the spec names and the providers whose health the server checks, at most 20. If there are no such
+	// providers, the list contains the server's first five providers. For stacks that were created as v1alpha1, the list
+	// contains all providers. The list is empty if the server does not return its providers.
 	// +optional
 	Providers []ProviderInfo `json:"providers,omitempty"`
 	// providersLeftOut is the number of providers that the server returns but that are omitted from providers.
@@ -255,7 +255,7 @@ type ProviderInfo struct {
 	Health ProviderHealthStatus `json:"health,omitzero"`
 }
 
-// MCPServerStatus is one MCP server of the running server. It has no address, because an address may contain a
+// MCPServerStatus is one MCP server of the running server. It has no address, because an address can contain a
 // credential.
 type MCPServerStatus struct {
 	// id is the ID by which clients select the tools of the MCP server.
@@ -294,7 +294,7 @@ type ProviderHealthStatus struct {
 	// for a while. From release 0.3 on, servers always report Not Implemented.
 	// +optional
 	Status string `json:"status,omitempty"`
-	// message describes the problem in the operator's words, because a provider's own message may contain credentials.
+	// message describes the problem in the operator's words, because a provider's own message can contain credentials.
 	// +optional
 	Message string `json:"message,omitempty"`
 }

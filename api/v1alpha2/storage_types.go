@@ -27,7 +27,7 @@ const (
 // KVStorageSpec is the key-value store (FR-050). A field that applies only to a different type of store is rejected.
 //
 // The rule for endpoint is a rule on the object, not on the field. If a rule on a field fails, the API server's error
-// contains the value of the field, which may include a password.
+// contains the value of the field, which can include a password.
 //
 // +kubebuilder:validation:XValidation:rule=`!has(self.endpoint) || self.endpoint.matches('^(redis://)?([a-zA-Z0-9._-]+|[[][0-9a-fA-F:.]+[]])(:[0-9]{1,5})?(/0?)?$')`,message=`must be host:port or redis://host:port`,messageExpression=`self.endpoint.contains('@') ? '"…' + self.endpoint.substring(self.endpoint.lastIndexOf('@')) + '" contains a user name or password: put the password in a Secret, and set password.secretKeyRef' : '"' + self.endpoint + '" is not the address of a Redis server: write host:port or redis://host:port'`,fieldPath=`.endpoint`,reason=FieldValueInvalid
 // +kubebuilder:validation:XValidation:rule=`!has(self.endpoint) || (has(self.type) && self.type == 'redis')`,message=`applies only to type redis: set type: redis or remove the field`,messageExpression=`'applies only to type redis, but type is ' + (has(self.type) ? self.type : 'sqlite') + '; set type: redis or remove the field'`,fieldPath=`.endpoint`,reason=FieldValueForbidden

@@ -118,7 +118,7 @@ type VolumeSpec struct {
 
 	// mountPath is the absolute path at which the volume is mounted. Defaults to /.llama.
 	// +kubebuilder:validation:MaxLength=1024
-	// +kubebuilder:validation:XValidation:rule=`self.matches('^(/[^/:]+)+/?$') && !self.matches('(^|/)[.][.]?(/|$)')`,messageExpression=`'"' + self + '" is not an absolute path: write a path such as /.llama, without ":" and without the segments "." and ".."'`
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^(/[^/:]+)+/?$') && !self.matches('(^|/)[.][.]?(/|$)')`,messageExpression=`'"' + self + '" is not an absolute path: write a path such as /.llama, without ":", without "//" and without the segments "." and ".."'`
 	// +optional
 	MountPath string `json:"mountPath,omitempty"`
 
@@ -161,13 +161,13 @@ type PodDisruptionBudgetSpec struct {
 // WorkloadOverrides changes the pod. Your entry replaces the operator's entry that has the same name or path.
 //
 // In server-side apply, each list in WorkloadOverrides has one owner. Each list can be empty. The lists do not have the
-// list type map. With that type, if a list of an object from an older version has two entries with the same name, the
+// list type map. With that type, if a list of an object from an older version had two entries with the same name, the
 // API server would reject every later write to that object.
 type WorkloadOverrides struct {
 	// serviceAccountName is the name of a ServiceAccount that you create for the pods. If unset, the operator creates
 	// <name>-sa.
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" is not a valid name for a ServiceAccount: use lowercase letters, digits, "-" and ".", and begin and end with a letter or digit'`
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" is not a valid name for a ServiceAccount: use at most 253 lowercase letters, digits, "-" and ".", begin and end with a letter or digit, and put a letter or digit on each side of every "."'`
 	// +optional
 	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 

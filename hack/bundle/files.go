@@ -90,10 +90,10 @@ archive also contains:
 | bin/ | kubectl-llamastack, the command-line tool, for each platform |
 | chart/, manifests/ | the Helm chart and the manifests, two ways to install the operator |
 | samples/ | sample stacks |
-| images.txt | every image that installations pull |
-| SHA256SUMS | checksums of the files; to check them, run sha256sum --check SHA256SUMS in this folder |
+| images.txt | the images of the operator and of all servers that it offers |
+| SHA256SUMS | checksums of the files; to check them, extract the archive, and run sha256sum --check SHA256SUMS |
 
-Load the images into your registry, and install the operator from there:
+Load the images into your registry, and install the operator. BUNDLE is the path of this archive:
 
     tar -xf BUNDLE bin chart samples
     docker login registry.corp:5000

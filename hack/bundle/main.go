@@ -92,7 +92,7 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(stderr, "%s: %d images, %d other files, %.1f MB\n", o.output, len(images), len(files), float64(size)/1e6)
+	fmt.Fprintf(stderr, "%s: images: %d, other files: %d, %.1f MB\n", o.output, len(images), len(files), float64(size)/1e6)
 	return nil
 }
 

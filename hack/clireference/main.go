@@ -36,7 +36,7 @@ const (
 
 const (
 	success  = "success"
-	rejected = "a manifest is rejected or cannot be read, or the files contain no stack; nothing is printed"
+	rejected = "a manifest is rejected or cannot be read, or the files contain no stack; the command writes nothing to standard output"
 	failed   = "the cluster or the server does not respond, a permission is missing, or the stack does not exist"
 	wrong    = "an unknown command, flag or value, or a file that does not exist"
 )
@@ -54,7 +54,7 @@ var exitCodes = map[string][3]string{
 		success, "a stack would not start on the release in --to, a manifest is rejected, or the cluster does not " +
 			"respond; a pinned stack does not cause this exit code", wrong,
 	},
-	"convert": {success, "a manifest is rejected, or nothing can be converted; nothing is printed", wrong},
+	"convert": {success, "a manifest is rejected, or nothing can be converted; the command writes nothing to standard output", wrong},
 	"image inspect": {
 		success, "the operator does not accept the image, or the image cannot be read", wrong + "; an invalid image name",
 	},

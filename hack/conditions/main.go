@@ -149,7 +149,8 @@ var (
 	eventsIntro string
 )
 
-// conditions returns the page with the condition types in the order of their constants, each with its reasons.
+// conditions returns the page with the condition types in the order of their constants, each with its reasons, and with
+// the reasons that several conditions share.
 func conditions(blocks []block, found map[string]entries.Entry) (string, error) {
 	var page strings.Builder
 	page.WriteString(conditionsIntro)

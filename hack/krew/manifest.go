@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// program is the name of the plugin's executable. The file in an archive has this name, with the suffix .exe on
-// Windows.
+// program is the name of the plugin's executable. The executable in an archive has this name, with the suffix .exe in
+// an archive for Windows.
 const program = "kubectl-llamastack"
 
 // plugin is the manifest of a plugin: https://krew.sigs.k8s.io/docs/developer-guide/plugin-manifest/.

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// longest is the number of words above which a sentence has to be split.
+// longest is the maximum number of words in a sentence of a comment or a page.
 const longest = 40
 
-// end matches the end of a sentence: a full stop, question mark or exclamation mark that precedes a capital letter,
+// end matches the end of a sentence: a period, question mark or exclamation point that precedes a capital letter,
 // quotation mark or parenthesis.
 var end = regexp.MustCompile(`([.?!])["”)]? +([A-Z“"(])`)
 

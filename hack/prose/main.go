@@ -12,7 +12,8 @@ import (
 	"strings"
 )
 
-// skipped lists the folders that the command does not check: generated files, copies and test data.
+// skipped lists the folders that the command does not check: generated files, copies, test data, and files in which a
+// changed comment would require a rebuild or new runs.
 var skipped = []string{
 	"docs/reference/", "testdata/", "charts/llama-stack-k8s-operator/files/", "config/crd/", "dist/", "bin/",
 	// The components are built from this folder, so a changed comment would cause a rebuild of Kubernetes.

@@ -139,7 +139,8 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// A finding contains the file, the line, the rule, the words and the advice. Files that git does not track are ignored.
+// A finding contains the file, the line, the rule, the words and the advice. The command ignores generated files, the
+// folders in `skipped`, and files that git does not track.
 func TestRun(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, data := range map[string]string{

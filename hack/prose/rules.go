@@ -95,7 +95,7 @@ var rules = []rule{
 	},
 	{
 		name:    "ID in lowercase",
-		pattern: regexp.MustCompile(`\b(?:[Tt]he|[Aa]n|[Aa]nother|different|each|[Ii]ts|new|no|other|own|[Pp]rovider|same|their|this|unique|valid|without|[a-z]+'s) ids?\b`),
+		pattern: regexp.MustCompile(`\b(?:[Tt]he|[Aa]n|[Aa]nother|different|each|[Ii]ts|new|no|other|own|[Pp]rovider|same|their|this|unique|valid|without|[a-z]+'s) ids?\b|\bIds\b`),
 		advice:  `write "ID" or "IDs"; a field is "the field id"`,
 	},
 	{

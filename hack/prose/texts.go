@@ -9,7 +9,7 @@ import (
 type kind int
 
 const (
-	// comment is a comment in code, a Makefile, a script or YAML.
+	// comment is a comment in code, a Makefile, a Dockerfile, a script or YAML.
 	comment kind = iota
 	// message is a string of the product that a user reads.
 	message

@@ -140,7 +140,11 @@ func facts(kind providerType, found *provider.Type) []string {
 		sentences = append(sentences, "`apiKey` sets `"+kind.Credential+"`.")
 	}
 	if len(kind.Needs) > 0 {
-		sentences = append(sentences, "This type also requires the APIs "+codes(kind.Needs)+".")
+		apis := "the API "
+		if len(kind.Needs) > 1 {
+			apis = "these APIs: "
+		}
+		sentences = append(sentences, "This type also requires "+apis+codes(kind.Needs)+".")
 	}
 	if kind.Note != "" {
 		sentences = append(sentences, "Note: "+kind.Note)

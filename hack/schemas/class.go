@@ -99,7 +99,8 @@ func (c *classes) key(key *schema.Key) object {
 	return value
 }
 
-// describe returns the description of a key: its type, its default and the source of the default.
+// describe returns the description of a key: its type, its default, the source of the default, and whether the key is
+// required or is a credential.
 func describe(key *schema.Key) string {
 	words := key.Type.Words()
 	text := strings.ToUpper(words[:1]) + words[1:] + "."
@@ -161,8 +162,8 @@ func (c *classes) value(expr *schema.Expr) object {
 	panic(fmt.Sprintf("the type %s has an unknown kind", expr))
 }
 
-// nested returns the schema for a value of a class. The schema lists the required keys. The definition of the class
-// does not, because other fields can set the keys of a provider.
+// nested returns the schema for a value of a class. The schema lists the required keys that have no alias. The
+// definition of the class lists no required keys, because other fields can set the keys of a provider.
 func (c *classes) nested(class *schema.Class) object {
 	value := object{"type": "object", "allOf": []any{ref(c.name(class))}}
 	var required []any
@@ -203,7 +204,8 @@ func (c *classes) union(expr *schema.Expr) object {
 	return object{"anyOf": all}
 }
 
-// literals returns the values of a literal: each as a string, and as the number or boolean that YAML reads.
+// literals returns the values of a literal, each as a string. If YAML reads a value as a number or boolean, literals
+// also returns this number or boolean.
 func literals(values []string) []any {
 	all := texts(values)
 	for _, value := range values {

@@ -95,5 +95,6 @@ func generate(root string) (map[string][]byte, error) {
 	return files, nil
 }
 
-// fileOf returns the name of the file for a version or a release, for example v1alpha2 or v1alpha2-0.7.
+// fileOf returns the name of the file for a version or a release. The parameter name is, for example, v1alpha2 or
+// v1alpha2-0.7.
 func fileOf(name string) string { return prefix + name + suffix }

@@ -179,7 +179,7 @@ func secretSchema() object {
 					"name is the name of the Secret.", "The value is not a valid Secret name: use "+
 						"lowercase letters, digits, \"-\" and \".\", and begin and end with a letter or digit."),
 				"key": text("^[-._a-zA-Z0-9]+$", "key is the key in the Secret's data.",
-					"The value is not a valid key of a Secret: use letters, digits, \"-\", \"_\" and \".\"."),
+					"The value is not a valid key of a Secret: use at most 253 letters, digits, \"-\", \"_\" and \".\"."),
 			},
 		}},
 	}

@@ -101,7 +101,8 @@ func begin(in plan.Input) (*builder, []Reason) {
 	}
 	mounted := in.Override.Data
 	if b.before.Config != nil {
-		// The pod reads a copy of the user's file. The copy also sets the number of workers or the certificate files.
+		// The pod reads a copy of the user's file. The copy can also set the number of workers and the certificate files, and
+		// can contain external providers.
 		mounted = b.before.Config
 	}
 	if b.want, err = read(mounted); err != nil {
@@ -134,7 +135,7 @@ func read(data []byte) (object, error) {
 }
 
 // otherStart returns the reasons why the server cannot start with a generated configuration: its release or base is
-// unknown, or the user sets its command or its files.
+// unknown, or the user sets its command, arguments or files.
 func (b *builder) otherStart() []Reason {
 	return slices.Concat(b.unknownBase(), b.ownStart(), b.ownFiles())
 }

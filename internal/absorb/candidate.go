@@ -77,7 +77,7 @@ func (c *candidate) addHost() {
 		return
 	}
 	c.removed = append(c.removed, "server.host")
-	c.comment("config.yaml does not set server.host. Without this entry, the operator sets the host to "+c.Distribution.Release.Runtime.Host+".",
+	c.comment("config.yaml does not set server.host. Without the entry server.host in removeSettings, the operator sets the host to "+c.Distribution.Release.Runtime.Host+".",
 		"spec", "removeSettings")
 }
 

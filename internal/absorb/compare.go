@@ -125,7 +125,8 @@ func dropEmpty(section object, key string) {
 	}
 }
 
-// settleStorage handles the values that the operator writes explicitly: the registry's namespace and table names.
+// settleStorage handles the values that the operator writes explicitly: the namespace of the registry, and the table
+// names of the backends.
 func (j *judgment) settleStorage(env []corev1.EnvVar) {
 	metadata := objectAt(j.got, "storage", "stores", "metadata")
 	if found, isWhole := envref.Server.Whole(textAt(metadata, "namespace")); isWhole && found.Name == names.EnvRegistry {
@@ -160,7 +161,7 @@ func secretsByVariable(stack *v1alpha2.LlamaStackDistribution) map[string]secret
 	return found
 }
 
-// named replaces each value that refers to a variable from a Secret. The replacement is the key of the Secret.
+// named replaces each value that consists of a variable from a Secret. The replacement is the key of the Secret.
 func named(value any, secrets map[string]secretKey) any {
 	switch v := value.(type) {
 	case object:

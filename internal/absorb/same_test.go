@@ -19,8 +19,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
-// checkSame plans a stack with the found fields, and compares the generated configuration with the user's. It does not
-// use the package's own comparison.
+// checkSame plans a stack with the fields in the result, and compares the generated configuration with the user's. It
+// does not use the package's own comparison.
 func checkSame(t testing.TB, input plan.Input, got absorb.Result, want string) {
 	t.Helper()
 	if (got.Spec == nil) == (len(got.Stays) == 0) {

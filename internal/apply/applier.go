@@ -72,15 +72,15 @@ type Desired struct {
 	Wanted *unstructured.Unstructured
 	// Live is the object in the cluster, or nil if no such object was found. If it is nil, Set creates the object, and
 	// fails with a conflict if the object exists. If the object is known to be in force, Live is the cached object. This
-	// object may contain only metadata, and callers must not change it.
+	// object contains only metadata if its kind is in MetadataOnly. Callers must not change it.
 	Live client.Object
 
 	confirmed bool
 }
 
-// CheckOwnership checks every object before it writes any of them. If objects belong to other owners, it fails with
-// *OwnershipConflict or *NameTaken, joined if there are several, and writes nothing. Otherwise, it takes over the
-// fields of predecessors.
+// CheckOwnership checks every object before it writes any of them. If the owner neither owns nor adopts an object, or
+// if an immutable object has different data, CheckOwnership fails with *OwnershipConflict or *NameTaken, joined if
+// there are several, and writes nothing. Otherwise, it takes over the fields of predecessors.
 func (a *Applier) CheckOwnership(
 	ctx context.Context, owner Owner, wanted []*unstructured.Unstructured,
 ) ([]Desired, error) {

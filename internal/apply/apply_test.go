@@ -278,9 +278,9 @@ func TestCheckOwnershipOfAnImmutableName(t *testing.T) {
 	}
 }
 
-// TestMigrateFieldOwnership checks the takeover from an older program. The program created objects, which the managed
-// fields record as the operation Update, and applied them with the owner's name as the field manager. Fields that the
-// Applier leaves out are removed, and fields of other managers are kept.
+// TestMigrateFieldOwnership checks the takeover from an older program. The program created objects, and applied them
+// with the owner's name as the field manager. The managed fields record the creation as the operation Update. Fields
+// that the Applier leaves out are removed, and fields of other managers are kept.
 func TestMigrateFieldOwnership(t *testing.T) {
 	b := newBench(t)
 	before := b.child(t, deploymentText)

@@ -167,7 +167,7 @@ func newOf[T runtime.Object](a *Applier, kind, gvk schema.GroupVersionKind, meta
 	}
 	object, err := a.scheme.New(gvk)
 	if err != nil {
-		return plain, fmt.Errorf("create a %s: %w", gvk.Kind, err)
+		return plain, fmt.Errorf("create an object of kind %s: %w", gvk.Kind, err)
 	}
 	typed, ok := object.(T)
 	if !ok {

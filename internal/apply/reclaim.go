@@ -14,7 +14,7 @@ import (
 )
 
 // Reclaim takes over the fields below the path `root` from every manager whose updates also wrote the field at the path
-// `mark`, which is below `root`. Only the owner sets the field at `mark`, so any other manager that writes it is
+// `mark`, which is relative to `root`. Only the owner sets the field at `mark`, so any other manager that writes it is
 // restoring fields that the owner once applied. After Reclaim, the next apply removes the fields below `root` that it
 // leaves out. Reclaim returns the desired object with its current live object. It writes nothing if there are no fields
 // to reclaim.

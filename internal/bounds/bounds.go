@@ -17,16 +17,17 @@ type Rule struct {
 	Namespaces []string
 	// Images lists the registries and the repository prefixes (quay.io/team) that the images of a pod may come from.
 	Images []string
-	// ServiceAccounts lists the allowed values of spec.workload.overrides.serviceAccountName, as names or patterns.
+	// ServiceAccounts lists the allowed ServiceAccounts of the pods, as names or patterns. The ServiceAccount that the
+	// operator creates for a stack is always allowed.
 	ServiceAccounts []string
 	// NoPodTemplate forbids spec.workload.overrides.podTemplate.
 	NoPodTemplate bool
-	// NoCommand forbids the user's own commands and arguments, including those in probes and lifecycle hooks, and any
-	// container other than the server's.
+	// NoCommand forbids the user's own commands and arguments, including those in probes and lifecycle hooks. It also
+	// forbids the containers that podTemplate adds.
 	NoCommand bool
-	// PodSecurity is the Pod Security Standard that the pods have to meet: baseline forbids access to the node's
-	// namespaces, ports and file system, and restricted also forbids containers that may run as root or gain privileges.
-	// Empty or privileged means no standard.
+	// PodSecurity is the Pod Security Standard that the pods have to meet: baseline forbids, for example, access to the
+	// node's namespaces, ports and file system, and restricted also forbids containers that can run as root or gain
+	// privileges. Empty or privileged means no standard.
 	PodSecurity api.Level
 	// Stacks is the maximum number of stacks in each of the namespaces. If there are more stacks, the newest ones violate
 	// the bound. Nil means any number.

@@ -112,5 +112,5 @@ func use(what string, allowed []string) string {
 	if len(allowed) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("use %s %s, or ", what, strings.Join(allowed, ", "))
+	return fmt.Sprintf("use %s %s; or ", what, strings.Join(allowed, ", "))
 }

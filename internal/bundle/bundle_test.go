@@ -128,7 +128,8 @@ func load(ctx context.Context, t *testing.T, from *bundle.Bundle, into *bundle.T
 	return all, nil
 }
 
-// Equal content produces identical archives, in which every file has a checksum, but no owner and no modification time.
+// Equal content produces identical archives. Every file except the list of checksums has a checksum, and no file has an
+// owner or a modification time.
 func TestWriteIsDeterministic(t *testing.T) {
 	from, images := source(t)
 	content := archive(t, from, images)

@@ -44,7 +44,7 @@ type Image struct {
 	Reference string
 	// Operator reports whether this is the operator's image.
 	Operator bool
-	// Descriptor is the descriptor of the image. For an image with several platforms, it refers to the index.
+	// Descriptor is the descriptor of the image. For an image with several platforms, it refers to the index of the image.
 	Descriptor v1.Descriptor
 }
 
@@ -67,8 +67,8 @@ func containerdName(reference string) string {
 	return imagename.Familiar(repository) + suffix(reference)
 }
 
-// suffix returns the tag or the digest in an image's name, including the colon or at sign before it, or ":latest" if
-// the name contains neither a tag nor a digest.
+// suffix returns the tag, the digest, or both in an image's name, including the colon or at sign before them. It
+// returns ":latest" if the name contains neither a tag nor a digest.
 func suffix(reference string) string {
 	begin := strings.LastIndexByte(reference, '/') + 1
 	if at := strings.IndexAny(reference[begin:], ":@"); at >= 0 {

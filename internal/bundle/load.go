@@ -61,7 +61,7 @@ func (b *Bundle) Destinations(target *Target) ([]name.Reference, error) {
 		}
 		if other := taken[to.Name()]; other != nil && other.Descriptor.Digest != image.Descriptor.Digest {
 			return nil, fmt.Errorf("%q and %q have the same destination %q: load these images from separate bundles "+
-				"to different prefixes", other.Reference, image.Reference, to.Name())
+				"to different paths in the registry", other.Reference, image.Reference, to.Name())
 		}
 		taken[to.Name()] = image
 		all = append(all, to)
@@ -69,7 +69,7 @@ func (b *Bundle) Destinations(target *Target) ([]name.Reference, error) {
 	return all, nil
 }
 
-// Load writes an image to a destination. It does not send blobs and manifests that the registry already has, so a load
+// Load writes an image to a destination. It does not send blobs or manifests that the registry already has, so a load
 // after an interruption continues where the interrupted load stopped. Load writes the tag after all content that the
 // tag refers to. Errors may contain text from the registry.
 func (b *Bundle) Load(ctx context.Context, image *Image, to name.Reference, target *Target) (*Loaded, error) {
@@ -153,12 +153,12 @@ func (l *layer) Digest() (v1.Hash, error) { return l.of.Digest, nil }
 func (l *layer) Size() (int64, error) { return l.of.Size, nil }
 
 // MediaType returns the media type that the manifest specifies for the blob. The blob can be a layer or a
-// configuration. For a layer that must not be distributed, it returns the type of a plain layer.
+// configuration. For a layer that must not be distributed, it returns the type of an ordinary OCI layer.
 func (l *layer) MediaType() (types.MediaType, error) {
 	if l.of.MediaType.IsDistributable() {
 		return l.of.MediaType, nil
 	}
-	return types.OCILayer, nil // The client does not send layers of other media types.
+	return types.OCILayer, nil // The client does not send layers with a nondistributable media type.
 }
 
 // Compressed returns the content. The last read returns an error if the content is damaged.

@@ -43,7 +43,7 @@ func TestRead(t *testing.T) {
 		"incomplete first block": {cut + two, 1, []string{"line 1: is not a complete PEM block: complete or remove this block"}},
 		"incomplete last block":  {"\n\n" + cut, 0, []string{"line 3: is not a complete PEM block: complete or remove this block"}},
 		"no certificate":         {garbled, 0, []string{"line 1: is not a valid certificate (malformed certificate): replace or remove this certificate"}},
-		"another block":          {"-----BEGIN X509 CRL-----\nAAAA\n-----END X509 CRL-----\n" + one, 1, []string{`line 1: is a "X509 CRL", not a certificate: remove this block`}},
+		"another block":          {"-----BEGIN X509 CRL-----\nAAAA\n-----END X509 CRL-----\n" + one, 1, []string{`line 1: is a PEM block of type "X509 CRL", not a certificate: remove this block`}},
 		"several mistakes": {key + one + key, 1, []string{
 			"line 1: is a private key, which anyone who can read the ConfigMap can use: remove it, and issue a new key",
 			"line " + strconv.Itoa(strings.Count(key+one, "\n")+1) + ": is a private key, which anyone who can read the ConfigMap can use: remove it, and issue a new key",

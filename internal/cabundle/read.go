@@ -109,7 +109,7 @@ func readBlock(text []byte) ([]byte, *Problem) {
 		return nil, &Problem{Detail: "is a private key, which anyone who can read the ConfigMap can use: " +
 			"remove it, and issue a new key", Foreign: true}
 	case block.Type != certificateType:
-		return nil, &Problem{Detail: fmt.Sprintf("is a %q, not a certificate: remove this block", block.Type), Foreign: true}
+		return nil, &Problem{Detail: fmt.Sprintf("is a PEM block of type %q, not a certificate: remove this block", block.Type), Foreign: true}
 	}
 	if _, err := x509.ParseCertificate(block.Bytes); err != nil {
 		return nil, &Problem{Detail: fmt.Sprintf("is not a valid certificate (%s): replace or remove this certificate",

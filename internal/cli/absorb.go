@@ -100,8 +100,8 @@ func absorbed(result absorb.Result, object *v1alpha2.LlamaStackDistribution) *ma
 	}
 	override := object.Spec.OverrideConfig
 	written.Remarks = append([]string{fmt.Sprintf("The configuration in ConfigMap %q is now in spec.%s. The operator "+
-		"generates the same configuration from these fields and the distribution's own configuration.",
-		override.ConfigMapName, strings.Join(fields, ", "))}, result.Remarks...)
+		"generates the same configuration from the fields of the spec and the distribution's own configuration.",
+		override.ConfigMapName, strings.Join(fields, ", spec."))}, result.Remarks...)
 	for _, comment := range result.Comments {
 		written.Comments = append(written.Comments, manifest.FieldComment{At: comment.At, Text: comment.Text})
 	}

@@ -146,7 +146,7 @@ func (l *loader) through(transport http.RoundTripper) http.RoundTripper {
 	return l.sent
 }
 
-// all loads the images one after the other, and prints a line for each.
+// all loads the images one after the other, and prints the destination and the result of each.
 func (l *loader) all(ctx context.Context, places []name.Reference, target *bundle.Target) error {
 	defer l.line.Clear()
 	for i := range l.from.Images {

@@ -137,7 +137,7 @@ func (m *mirrored) configMap(page *bytes.Buffer) error {
 }
 
 // variables prints environment variables for an installer that cannot set the ConfigMap. It prints one variable for
-// each distribution. The variable contains the image of the default release.
+// each distribution whose default release is in the bundle. The variable contains the image of this release.
 func (m *mirrored) variables(page *bytes.Buffer, p printer) error {
 	env := []map[string]string{}
 	for _, server := range distribution.Known(nil) {

@@ -147,7 +147,7 @@ func TestStatusOfOne(t *testing.T) {
 	})
 	const tree = `
 ✓ LlamaStackDistribution team-a/my: serving, 60m old
-├─ ✓ Deployment my: 1 of 1 pod serves requests
+├─ ✓ Deployment my: 1 of 1 pod can serve requests
 └─ Server
    ├─ release 0.7.3, configured as 0.7
    └─ 2 models in the configuration
@@ -335,7 +335,7 @@ func TestLogs(t *testing.T) {
 		t.Errorf("requests: %q", s.requests)
 	}
 	s.check(t, 0, "my-1  | one\nmy-1  | two\nmy-22 | three\n", "logs", "my", "--all-pods")
-	s.check(t, 1, "error: pod \"my-22\" has no container \"x\"; use one of llama-stack\n", "logs", "my", "-c", "x")
+	s.check(t, 1, "error: pod \"my-22\" has no container \"x\"; use a container of this pod: llama-stack\n", "logs", "my", "-c", "x")
 	s.check(
 		t,
 		1,
@@ -377,7 +377,7 @@ func TestVersion(t *testing.T) {
 	got := s.run(t, "version")
 	for _, want := range []string{
 		"Command:       test (go", "Releases:      0.2, ", "Operator:      v1.0.0 in ops/llama-stack-operator, 2 of 2 pods ready\n",
-		"Stacks:        1 with a status from operator version v1.0.0\n", "API versions:  v1alpha2, v1alpha1\n", "Kubernetes:    v1.34.0\n",
+		"Stacks:        1 with operator version v1.0.0 in the status\n", "API versions:  v1alpha2, v1alpha1\n", "Kubernetes:    v1.34.0\n",
 	} {
 		if !strings.Contains(got.out, want) {
 			t.Errorf("no %q in\n%s%s", want, got.out, got.err)

@@ -16,7 +16,8 @@ import (
 type clusterCases struct {
 	// flags contains the command's shorthands from the set -n, -A, -l and -o.
 	flags string
-	// success contains arguments for an existing stack. rejected contains arguments for a missing object.
+	// success contains arguments that result in exit code 0, such as the name of an existing stack. rejected contains
+	// arguments that result in exit code 1, such as the name of a missing object.
 	success, rejected []string
 	// usage contains invalid arguments.
 	usage []string

@@ -12,8 +12,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli"
 )
 
-// cases are the command lines of one command that result in the exit codes 0, 1 and 2. Nil means that there is no such
-// command line.
+// cases are the command lines of one command that result in the exit codes 0, 1 and 2. Nil means that the test does not
+// run the command for this exit code.
 type cases struct{ success, rejected, usage []string }
 
 // exitCases contains command lines for every command that runs without a cluster. {good}, {bad} and {new} are files,
@@ -37,8 +37,8 @@ var exitCases = map[string]cases{
 	"migrate":       {[]string{"--dry-run", "-f", "{good}"}, []string{"--dry-run", "-f", "{bad}"}, []string{}},
 }
 
-// Commands without a cluster have the exit codes that docs/reference/cli/README.md and the help of the root command
-// specify.
+// Commands that run without a cluster have the exit codes that docs/reference/cli/README.md and the help of the root
+// command specify.
 func TestExitCodes(t *testing.T) {
 	folder := write(t, map[string]string{"good.yaml": stack(simple), "bad.yaml": stack("{distribution: {name: starter}, networkin: {}}")})
 	files := strings.NewReplacer("{good}", filepath.Join(folder, "good.yaml"), "{bad}", filepath.Join(folder, "bad.yaml"),

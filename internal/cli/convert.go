@@ -215,7 +215,7 @@ func (c *converter) pass(doc document.Document) error {
 }
 
 // stack writes a stack in the requested version. It does not change a YAML document that already has that version and
-// contains no fields that a cluster added.
+// contains no fields that a cluster added, unless --absorb-config is set and the stack has an overrideConfig.
 func (c *converter) stack(doc document.Document) error {
 	live := manifest.Live(doc.Data)
 	found, source := readStack(doc)

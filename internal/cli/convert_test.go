@@ -63,8 +63,8 @@ func TestAbsorbConfig(t *testing.T) {
 	}
 }
 
-// The configurations in the fixtures cannot be replaced by fields. The command reports a reason for each, and changes
-// nothing else.
+// The configurations in the fixtures cannot be replaced by fields. The command reports a reason for each. Except for
+// comments, the output is the same as without --absorb-config.
 func TestAbsorbConfigOfFixtures(t *testing.T) {
 	kept := 0
 	for _, file := range fixtures(t) {

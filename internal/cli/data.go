@@ -54,7 +54,7 @@ func unreadStacks(previous *dryrun.Manifests) error {
 		}
 	}
 	if len(unreadable) > 0 {
-		return &rejection{problems: unreadable, summary: "the running stacks could not be read"}
+		return &rejection{problems: unreadable, summary: "not all running stacks can be read"}
 	}
 	return nil
 }

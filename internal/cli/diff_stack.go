@@ -220,7 +220,7 @@ func openSecrets(built *plan.Plan) []string {
 	if len(keys) == 0 {
 		return nil
 	}
-	return []string{"this command does not read the Secrets " + strings.Join(slices.Sorted(maps.Keys(keys)), ", ") +
-		"; it cannot check whether the keys exist, whether their values are valid, or whether the values have changed " +
-		"since the pods started; a changed value restarts the pods"}
+	return []string{"this command reads no Secret, so it cannot check whether each of these keys exists, whether its value is valid, " +
+		"or whether the value has changed since the pods started: " + strings.Join(slices.Sorted(maps.Keys(keys)), ", ") +
+		"; a changed value restarts the pods"}
 }

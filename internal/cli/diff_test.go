@@ -85,7 +85,7 @@ func TestDiffOfSeveral(t *testing.T) {
 		t.Errorf("exit code %d, want 2", got.code)
 	}
 	contains(t, got.out, "default/other (standard input): new")
-	contains(t, got.err, `unknown distribution "startr"`, "1 of 2 stacks were not compared")
+	contains(t, got.err, `unknown distribution "startr"`, "stacks that were not compared: 1 of 2")
 }
 
 // The exit code of an error differs from the exit code of a difference.

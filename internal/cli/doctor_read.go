@@ -148,7 +148,7 @@ func (e *examiner) webhookNamespace() string {
 	return ""
 }
 
-// webhooks reads the validating webhook, the admission policy, and the webhooks' certificate.
+// webhooks reads the validating webhook, the admission policy and its binding, and the webhooks' certificate.
 func (e *examiner) webhooks(ctx context.Context) {
 	admission := func(resource string) schema.GroupResource {
 		return schema.GroupResource{Group: admissionv1.GroupName, Resource: resource}

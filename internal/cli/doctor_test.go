@@ -82,7 +82,7 @@ func TestDoctor(t *testing.T) {
 		"ok       operator-rights  the operator has the permissions that it needs\n",
 		`ok       operator-config  ConfigMap "llama-stack-operator-config" is valid` + "\n",
 		"ok       your-rights      you have the permissions that the commands for stacks require\n",
-		"ok       stacks           0 of 0 stacks are Ready\n",
+		"ok       stacks           stacks that are Ready: 0 of 0\n",
 	} {
 		contains(t, got.out, want)
 	}

@@ -29,11 +29,12 @@ type imageLabelOptions struct {
 
 const (
 	imageLabelHelp = `Write the configuration of a server, its release, and the metadata of an external
-provider to the labels of an image, or of every image in an index. The command writes
-a configuration smaller than 50 KiB to a label, and a larger configuration to a layer.
+provider to the labels of an image, or of every image in an index. The command writes a
+configuration smaller than 50 KiB to a label, and a larger configuration to a layer.
 This layer replaces the layer from an earlier run. Other layers and attestations do not
 change. The command replaces Docker media types with the equivalent OCI media types.
-It first checks the configuration in the same way as the operator.
+Before it changes the image, the command checks the configuration in the same way as
+the operator.
 
 Without --push, the command writes nothing. It shows the labels and the new digest.`
 

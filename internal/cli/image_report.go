@@ -190,7 +190,7 @@ func (r *imageReport) verdict(p printer) error {
 	r.messages(p.warning, func(one *platformReport) []string { return one.Warnings })
 	r.messages(p.problem, func(one *platformReport) []string { return one.Errors })
 	if count := r.refused(); count > 0 {
-		return &rejection{summary: fmt.Sprintf("the operator would not accept %d of %d images", count, len(r.Images))}
+		return &rejection{summary: fmt.Sprintf("images that the operator would not accept: %d of %d", count, len(r.Images))}
 	}
 	return nil
 }

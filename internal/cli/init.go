@@ -26,7 +26,7 @@ type initOptions struct {
 const (
 	initHelp = `Write a v1alpha2 LlamaStackDistribution with comments. It specifies the release of
 the server, a model provider, the models, the storage, and optionally a host name for
-clients outside the cluster. Without flags, the command asks for each of these values.
+clients outside the cluster. If no flag sets one of these values, the command asks for each of them.
 An empty answer selects the default in brackets. If a flag such as --provider sets one
 of these values, the command asks no questions. If standard input ends before you answer
 all questions, the command fails and writes no file.

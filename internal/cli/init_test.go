@@ -195,7 +195,8 @@ func TestInitAsks(t *testing.T) {
 	}
 }
 
-// If the input ends before the last question, the command fails and writes no file. It does not use the defaults.
+// If the input ends before the answer to the last question, the command fails and writes no file. It does not use the
+// defaults.
 func TestInitInputEnds(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, tc := range map[string]struct {

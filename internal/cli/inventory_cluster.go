@@ -199,8 +199,7 @@ func (v *surveyor) readConfig(ctx context.Context, p printer) error {
 		names.OperatorConfigMap)}, client.Limit(1))
 	switch {
 	case apierrors.IsForbidden(err):
-		v.unseen("the operator's ConfigMap: this command checks the stacks without the ConfigMap, because you cannot list " +
-			"configmaps in all namespaces; set --operator-config to a file with the ConfigMap")
+		v.unseen("the operator's ConfigMap: this command checks the stacks without the ConfigMap, because you cannot list ConfigMaps in all namespaces; set --operator-config to a file with the ConfigMap")
 		return nil
 	case err != nil:
 		return fmt.Errorf("find the operator's ConfigMap: %w", err)

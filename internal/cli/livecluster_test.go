@@ -236,7 +236,7 @@ func TestDiffLiveBadCases(t *testing.T) {
 			1, `? you cannot get deployments.apps in namespace "team-a"`,
 		},
 		"no right to find the operator's ConfigMap": {
-			func(c *liveCluster, _ map[string]any) { c.forbidden = []string{allMaps} }, 1, "? the operator's ConfigMap llama-stack-operator-config: you cannot list configmaps in all namespaces",
+			func(c *liveCluster, _ map[string]any) { c.forbidden = []string{allMaps} }, 1, "? the operator's ConfigMap llama-stack-operator-config: you cannot list ConfigMaps in all namespaces",
 		},
 		"stack that is being deleted": {
 			func(_ *liveCluster, live map[string]any) {

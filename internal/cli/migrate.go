@@ -45,9 +45,10 @@ For each stack, the list shows:
     operator rejects in their present form, objects that have another owner, and
     images whose release is not known
 
-You can also run the command before you install this operator. It reads stacks, the
-ConfigMaps that they refer to, and their objects. It writes nothing, and it reports
-the objects that you cannot read. The exit code is 1 if a stack is rejected.
+You can also run the command before you install this operator. It reads the operator's
+ConfigMap, the stacks with their objects, and the ConfigMaps that the stacks refer to.
+It writes nothing, and it reports the objects that you cannot read. The exit code is 1
+if a stack is rejected or the stacks cannot be listed.
 
 With --storage, make VERSION the version in which the cluster stores stacks. The
 command rewrites every stored stack in this version, and removes the other version

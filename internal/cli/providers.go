@@ -52,7 +52,7 @@ type providerType struct {
 	Type       string `json:"type"`
 	Endpoint   string `json:"endpointKey,omitempty"`
 	Credential string `json:"credentialKey,omitempty"`
-	// Required lists the required keys other than Endpoint and Credential.
+	// Required lists the keys that the user must set, other than Endpoint and Credential.
 	Required []string      `json:"required,omitempty"`
 	Needs    []string      `json:"needsAPIs,omitempty"`
 	Note     string        `json:"note,omitempty"`

@@ -194,7 +194,7 @@ func (r *reader) operatorConfig(ctx context.Context, file string, stdin io.Reade
 	err = r.cluster.List(ctx, list, byName, client.Limit(1))
 	switch {
 	case apierrors.IsForbidden(err):
-		r.missing("the operator's ConfigMap %s: you cannot list configmaps in all namespaces, so this command does not use the "+
+		r.missing("the operator's ConfigMap %s: you cannot list ConfigMaps in all namespaces, so this command does not use the "+
 			"images and limits in the ConfigMap; set --operator-config to a file with the ConfigMap", names.OperatorConfigMap)
 		return nil
 	case err != nil:

@@ -25,7 +25,8 @@ var otherwiseInTypes = []string{
 	".scaleIO.secretRef",
 }
 
-// For a v1alpha1 document, the commands require the same fields as the CustomResourceDefinition.
+// For a v1alpha1 document, the commands require the same fields as the CustomResourceDefinition, except the fields in
+// otherwiseInTypes.
 func TestMissingIsWhatTheDefinitionRequires(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(testutil.Root(), "config/crd/bases/llamastack.io_llamastackdistributions.yaml"))
 	if err != nil {

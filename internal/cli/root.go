@@ -70,7 +70,8 @@ func (c *colorChoice) Set(value string) error {
 	return nil
 }
 
-// exitCodes is the last part of the root command's help. The page docs/reference/cli/README.md contains the same table.
+// exitCodes is the table of exit codes in the root command's help. The page docs/reference/cli/README.md contains the
+// same codes.
 const exitCodes = `Exit codes:
   0  success
   1  there is a problem: a manifest, an image or a stack is rejected, or the work is not complete

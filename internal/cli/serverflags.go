@@ -112,9 +112,9 @@ func (t *target) server(
 	return c, func() { c.Close(); session.Close() }, nil
 }
 
-// authorities returns the certificates with which the server's certificate is verified: those in the file, else those
-// that the operator found, else those in the server's Secret. Nil means that the server does not use TLS, or that no
-// certificate is known.
+// authorities returns the certificates with which the server's certificate is verified: those in the file, otherwise
+// those that the operator found, otherwise those in the server's Secret. Nil means that the server does not use TLS, or
+// that no certificate is known.
 func (t *target) authorities(
 	ctx context.Context, stdin io.Reader, p printer, file string,
 ) ([]*x509.Certificate, error) {

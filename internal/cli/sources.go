@@ -36,8 +36,7 @@ type sources struct {
 
 func (s *sources) addFlags(command *cobra.Command) {
 	flags := command.Flags()
-	flags.StringArrayVarP(&s.files, "filename", "f", nil, "file or folder with manifests; - for standard input; may be "+
-		"repeated")
+	flags.StringArrayVarP(&s.files, "filename", "f", nil, "file or folder with manifests; - for standard input; can be repeated")
 	flags.StringVarP(&s.namespace, "namespace", "n", dryrun.DefaultNamespace, "namespace for objects that specify no namespace")
 	flags.StringVar(&s.operatorConfig, "operator-config", "",
 		"file with the operator's ConfigMap, "+names.OperatorConfigMap+", whose settings the command uses")

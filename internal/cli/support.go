@@ -27,8 +27,8 @@ events, the operator with its logs and its ConfigMap, the CustomResourceDefiniti
 the webhooks, the admission policy, the findings of doctor, and versions. Without
 names, it contains every stack that the flags select.
 
-The archive contains no secrets. It contains only the names of the keys in a Secret.
-The text <redacted> replaces these values:
+The archive contains no secrets. Of the data in a Secret, the archive contains only the
+names of the keys. The text <redacted> replaces these values:
 
   - literal environment variables other than the operator's own
   - container arguments

@@ -202,7 +202,8 @@ func (c *collector) get(ctx context.Context, kind schema.GroupVersionKind, names
 	c.add(object)
 }
 
-// stack adds a stack with its objects, the ConfigMaps and Secrets that it uses, its events, and its logs.
+// stack adds a stack with its objects, the ConfigMaps and Secrets that it uses, its events and, with --server-logs, its
+// logs.
 func (c *collector) stack(ctx context.Context, stack *v1alpha2.LlamaStackDistribution) {
 	c.addTyped(stack)
 	c.children(ctx, stack)

@@ -38,8 +38,9 @@ set --all.
 With --filename or --kustomize, the command reads the stacks in files. Otherwise it
 reads the stacks in the cluster that --namespace, --all-namespaces, --selector or names
 select. For stacks in a cluster, it first prints one line for each stack, and then the
-reports of the stacks that need action. It reads the stacks and the ConfigMaps that
-they refer to, writes nothing, and reports the objects that you cannot read.
+reports of the stacks that need action. It reads the operator's ConfigMap, the stacks,
+and the ConfigMaps that the stacks refer to. It writes nothing, and reports the objects
+that you cannot read.
 
 The operator does not change the release of a stack with spec.distribution.image.
 Such a stack is pinned.
@@ -139,8 +140,8 @@ func runUpgradeCheck(
 	return err
 }
 
-// write writes the reports for all stacks if --filename is set. Without --filename, it writes a table first, and then
-// only the reports of stacks that need action, unless the command line contains names or --all.
+// write writes the reports for all stacks if --filename or --kustomize is set. Otherwise, it writes a table first, and
+// then only the reports of stacks that need action, unless the command line contains names or --all.
 func (o *upgradeOptions) write(page *bytes.Buffer, reports []upgrade.Report, names []string) {
 	inCluster := !o.hasFiles()
 	if inCluster {
@@ -159,7 +160,7 @@ func (o *upgradeOptions) write(page *bytes.Buffer, reports []upgrade.Report, nam
 		written = true
 	}
 	if quiet > 0 {
-		fmt.Fprintf(page, "\nno action is needed for %d of %d stacks; to see their reports, add their names, or set --all\n", quiet,
+		fmt.Fprintf(page, "\nno action is needed for %d of %d stacks; to see a report that is not shown, add the name of the stack, or set --all\n", quiet,
 			len(reports))
 	}
 }

@@ -52,7 +52,7 @@ func TestUpgradeCheckOfCluster(t *testing.T) {
 			t.Errorf("the table shows stack %s as %q", name, words)
 		}
 	}
-	contains(t, got.out, "\nteam-a/refused: 0.7 to 1.5: would not start\n", "  1. spec.resources.shields[0] (prevents the upgrade)\n", "stacks; to see their reports")
+	contains(t, got.out, "\nteam-a/refused: 0.7 to 1.5: would not start\n", "  1. spec.resources.shields[0] (prevents the upgrade)\n", "stacks; to see a report that is not shown, add the name of the stack")
 	lists := 0
 	for _, request := range c.requests {
 		if request == "GET "+allStacks {

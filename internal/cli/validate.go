@@ -34,8 +34,9 @@ Data that cannot be recovered is an error until an annotation on the stack accep
 loss.
 
 With --output json, sarif or github, the command prints the findings to standard
-output, with the line and the column of the field. Generated text (standard input,
-Kustomize) has no file, so the findings in this text contain its origin instead.
+output, with the line and the column of the field. Text from standard input or from
+Kustomize has no file, so findings about this text contain its origin instead of a line
+and a column.
 
 You can add more files as arguments, as tools such as pre-commit do:
 validate --if-present -f a.yaml b.yaml`

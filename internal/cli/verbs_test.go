@@ -119,7 +119,7 @@ func TestRenderExplain(t *testing.T) {
 	if wrong := run(t, stack(simple), "render", "-f", "-", "--explain", "-o", "config"); wrong.code != 2 {
 		t.Errorf("--explain -o config: exit code %d, want 2", wrong.code)
 	}
-	// The spec does not change the configuration, so the operator generates no values.
+	// The spec does not change the configuration, so the operator generates no configuration.
 	contains(t, run(t, stack("{distribution: {name: starter}}"), "render", "-f", "-", "--explain").out,
 		"generates no configuration")
 }

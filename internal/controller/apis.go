@@ -215,7 +215,8 @@ func awaitKind(ctx context.Context, mapper meta.RESTMapper, kind schema.GroupVer
 		})
 }
 
-// watch fills the cache with the objects of a kind and adds a watch for the controller, unless it has done so before.
+// watch fills the cache with the objects of a kind and adds a watch for the controller, unless the kind is already
+// watched.
 func (a *optionalAPIs) watch(ctx context.Context, kind schema.GroupVersionKind, c controller.Controller) error {
 	a.adding.Lock()
 	defer a.adding.Unlock()

@@ -30,7 +30,7 @@ func TestBounds(t *testing.T) {
 		"[{podTemplate: false}]":     "spec.workload.overrides.podTemplate: is not allowed in this namespace: remove this field, or ask an administrator",
 		"[{podSecurity: baseline}]":  `spec.workload.overrides: the pods in this namespace must meet the Pod Security Standard "baseline": host namespaces (hostNetwork=true)`,
 		"[{images: [quay.io/team]}]": `spec.distribution: the image "` + image + `" is not from a source that is allowed in this namespace: use an image from quay.io/team`,
-		"[{stacks: 0}]":              "can have at most 0 stacks, and older stacks have reached this limit",
+		"[{stacks: 0}]":              "can have at most 0 stacks, and this stack exceeds the limit",
 	} {
 		env.SetOperatorConfig(t, operatorconfig.KeyBounds, "")
 		env.WaitForCondition(t, "my", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonSpecValid)

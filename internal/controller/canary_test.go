@@ -40,8 +40,8 @@ externalProviders:
 settings: {server: {auth: {provider_config: {type: custom, endpoint: "${env.CLIENT}"}}}}
 `
 
-// TestSecretsStaySecret checks that no value of a Secret appears outside Secrets: not in applied objects, status,
-// events, logs or request paths, whether the value is valid or not.
+// TestSecretsStaySecret checks that no value of a Secret, except the certificate of an authority, appears outside
+// Secrets: not in applied objects, status, events, logs or request paths, whether the value is valid or not.
 func TestSecretsStaySecret(t *testing.T) {
 	const (
 		canary = "cAnArY-7d1f"
@@ -91,7 +91,7 @@ func TestSecretsStaySecret(t *testing.T) {
 	}
 	env.WaitForNoChild(t, "slipped-server-ca", shown)
 	failWithText(t, env, canary)
-	controllertest.WaitUntil(t, func() error { // the operator writes these objects last
+	controllertest.WaitUntil(t, func() error { // the operator writes events last
 		for range env.ListEvents(t) {
 			return nil
 		}

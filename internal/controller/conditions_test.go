@@ -129,8 +129,8 @@ func TestConditionsOfARollback(t *testing.T) {
 	if err := env.Client.Update(t.Context(), set); err != nil {
 		t.Fatal(err)
 	}
-	// A real Deployment controller updates the revisions long before a user rolls back. In this test, the operator might
-	// read the Deployment before the revisions are updated, and revert the rollback as it reverts an edit.
+	// In a real cluster, the ReplicaSet of the newer template exists long before a user rolls back. In this test, the
+	// operator might read the Deployment before it reads the revisions, and revert the rollback as it reverts an edit.
 	controllertest.WaitUntil(t, func() error {
 		undone := &appsv1.Deployment{}
 		env.Get(t, "my", undone)

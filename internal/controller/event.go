@@ -49,8 +49,8 @@ var eventOf = []struct{ condition, reason string }{
 	{v1alpha2.ConditionConfigGenerated, v1alpha2.EventConfigGenerationFailed},
 }
 
-// waitEvents maps reasons of the condition DeploymentUpdated to event reasons. These reasons mean that the operator
-// holds back a change to the pods.
+// waitEvents maps reasons of the condition DeploymentUpdated to event reasons. The reasons of the condition mean that
+// the operator holds back a change to the pods.
 var waitEvents = map[string]string{
 	v1alpha2.ReasonPreflightFailed:     v1alpha2.EventPreflightFailed,
 	v1alpha2.ReasonDataLossNotAccepted: v1alpha2.EventDataLossNotAccepted,

@@ -180,9 +180,9 @@ func checkRestartWithoutRegistry(
 }
 
 // TestExternalImagesAreRead checks that a registry that does not respond does not block a stack, and that the operator
-// does not read the image of the running stack again when the registry responds. Without readLabels, the operator does
-// not read any image. A setting that violates the schema in a label causes an error. After a change to the settings,
-// the schema of the same image applies, even if the tag has moved.
+// does not read the image of the running stack again when the registry responds. If readLabels is false, the operator
+// does not read any image. A setting that violates the schema in a label causes an error. After a change to the
+// settings, the schema of the same image applies, even if the tag has moved.
 func TestExternalImagesAreRead(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.OwnOperatorConfig = true

@@ -109,7 +109,8 @@ func childMeta(stack *stack, name string) metav1.ObjectMeta {
 	}
 }
 
-// runSteps runs the steps up to the named step. The earlier steps must succeed. It returns the error of the named step.
+// runSteps runs the steps up to the named step, and returns the resulting state and the error of the named step. The
+// earlier steps must succeed.
 func (f *fixture) runSteps(t *testing.T, stack *stack, last string) (*state, error) {
 	t.Helper()
 	s := &state{stack: stack}

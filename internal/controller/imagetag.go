@@ -21,7 +21,7 @@ type imageTag struct {
 	stale string
 }
 
-// follows reports whether the pods have to run the image that the tag refers to, also after the tag moves.
+// follows reports whether the pods have to run the image that the tag refers to, even after the tag moves.
 func follows(stack *stack, image *resolvedImage) bool {
 	return stack.Spec.Distribution.ImageUpdates == v1alpha2.ImageUpdatesFollow &&
 		!strings.Contains(image.distribution.Image, "@")
@@ -124,7 +124,7 @@ func notCompared(err error) string {
 		return ""
 	}
 	return cannotCompare + ": " + status.Shorten(err.Error(), maxCause) +
-		". The pods keep the image, and the operator will try again"
+		". The pods keep the image, and the operator tries again"
 }
 
 // noteMove adds an event unless the status already reports the move.

@@ -83,7 +83,8 @@ func claimOf(object client.Object) []string {
 	return []string{event.InvolvedObject.Name}
 }
 
-// hostOf returns the host name that a stack requests. A generated host name has a current and an earlier form.
+// hostOf returns the host name that a stack requests. If the host name is generated, hostOf returns its current form
+// and its earlier form.
 func hostOf(object client.Object) []string {
 	stack, ok := object.(*v1alpha2.LlamaStackDistribution)
 	if !ok {

@@ -272,8 +272,8 @@ func waitForUnreadableEvent(t *testing.T, env *controllertest.Environment, name 
 	})
 }
 
-// TestReadLabelsOff checks that, without readLabels, the operator does not read any image, and the status of a stack
-// reports that the stack needs a base configuration.
+// TestReadLabelsOff checks that, if readLabels is false, the operator does not read any image, and the status of a
+// stack reports that the stack needs a base configuration.
 func TestReadLabelsOff(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	r, _ := env.StartReconcilerWithRegistry(t)

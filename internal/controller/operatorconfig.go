@@ -72,8 +72,8 @@ func (o *operatorConfig) get(ctx context.Context) (operatorconfig.Config, field.
 	return o.config, o.errs, nil
 }
 
-// create creates the ConfigMap if there is none, with only its documentation as content. The operator calls create
-// once, when it starts, and does not recreate a ConfigMap that is deleted later.
+// create creates the ConfigMap if there is none, with only its documentation as content. An instance of the operator
+// calls create once, when it becomes the leader. It does not recreate a ConfigMap that is deleted later.
 func (o *operatorConfig) create(ctx context.Context, c client.Client) error {
 	err := o.cache.Get(ctx, o.name, &corev1.ConfigMap{})
 	if !apierrors.IsNotFound(err) {

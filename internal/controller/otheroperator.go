@@ -50,7 +50,7 @@ func ownsLastUpdated(fields *metav1.FieldsV1) *metav1.FieldsV1 {
 // with its own lease. The two operators would revert each other's writes, so this operator pauses.
 type otherOperator struct {
 	mu sync.Mutex
-	// since is the time of this operator's first reconcile. Earlier writes are from the operator that this operator
+	// since is the time of this operator's first reconcile. Earlier writes can be from the operator that this operator
 	// replaces.
 	since time.Time
 }

@@ -161,7 +161,7 @@ func TestPreflightWaits(t *testing.T) {
 	env.SetPodStatus(t, pod, controllertest.ServerPodStatus("example.com/i:1",
 		controllertest.WaitingState("ImagePullBackOff", "not found"), corev1.ContainerState{}))
 	failed := env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonPreflightFailed)
-	if !strings.Contains(failed.Message, "the registry does not have the image") || !strings.HasSuffix(failed.Message, "; the kubelet will try again") {
+	if !strings.Contains(failed.Message, "the registry does not have the image") || !strings.HasSuffix(failed.Message, "; the kubelet tries again") {
 		t.Errorf("message %q", failed.Message)
 	}
 	env.WaitForStackState(t, "my", v1alpha2.PhasePending, env.GetStackState(t, "my").Conditions, kstatus.InProgressStatus)

@@ -41,9 +41,9 @@ func recordServer(s *stack, in *intent.Intent, answer *probe.Answer) {
 }
 
 const (
-	// maxProviders bounds the list of providers in a status.
+	// maxProviders bounds the list of providers in the status of a stack that was not created as v1alpha1.
 	maxProviders = 20
-	// fewProviders is the maximum number of providers in the status if the server neither lists a provider from the
+	// fewProviders is the maximum number of providers in such a status if the server neither lists a provider from the
 	// spec nor checks the health of any provider.
 	fewProviders = 5
 )

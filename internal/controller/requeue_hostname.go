@@ -45,7 +45,8 @@ func (r *Reconciler) requeueHostOwners(
 		if !ok {
 			continue
 		}
-		// The object that exposed the stack may no longer exist, so it is unknown which of the two host names the stack had.
+		// The object that exposed the stack may no longer exist, so it is unknown which of the two forms of a generated host
+		// name the stack had.
 		for _, host := range slices.Compact([]string{
 			plan.Hostname(stack, cluster, false),
 			plan.Hostname(stack, cluster, true),

@@ -12,10 +12,11 @@ import (
 
 const (
 	firstRetry = 200 * time.Millisecond
-	// lastRetry is the longest pause between two attempts. It lets a stack continue within a minute after the API server
-	// accepts the operator's calls again.
+	// lastRetry is the longest pause between two attempts with growing delays. It lets a stack continue within a minute
+	// after the API server accepts the operator's calls again.
 	lastRetry = 45 * time.Second
-	// lastUnansweredRetry bounds the pause if the API server did not respond. A call without a response causes no load.
+	// lastUnansweredRetry bounds the pause, before retryJitter extends it, if the API server did not respond. A call
+	// without a response causes no load.
 	lastUnansweredRetry = 5 * time.Second
 	// retryJitter is the largest fraction by which a pause is extended if the API server did not respond. It spreads the
 	// retries of different stacks.

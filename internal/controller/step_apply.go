@@ -95,9 +95,9 @@ func serverContainer(stack *stack, deployment *appsv1.Deployment) *corev1.Contai
 	return &containers[i]
 }
 
-// applyPods applies the objects that the pods need to start, their NetworkPolicy, and the Deployment. It stops at the
-// first rejection, because without one of these objects the pods would not start, or would serve clients that must not
-// connect. The running pods and their Service then do not change.
+// applyPods applies the objects that the pods need to start, their NetworkPolicy if it does not exist yet, and the
+// Deployment. It stops at the first rejection, because without one of these objects the pods would not start, or would
+// serve clients that must not connect. The running pods and their Service then do not change.
 func (r *Reconciler) applyPods(ctx context.Context, owner apply.Owner, own *owned, done *applied) error {
 	needed := slices.DeleteFunc(slices.Clone(own.desired[:own.deployment()+1]), func(desired apply.Desired) bool {
 		isApplied := desired.Wanted.GetKind() == kindVolumeClaim && desired.Live != nil // applyVolume applies it

@@ -51,7 +51,7 @@ func (r *Reconciler) stacksBounded(ctx context.Context, stack *stack, rule *boun
 		return nil
 	}
 	return invalid(v1alpha2.ReasonForbiddenByBounds, fmt.Sprintf(
-		"Namespace %q can have at most %s, and older stacks have reached this limit; delete one of these stacks, or ask an administrator to change the key %q in the operator's ConfigMap",
+		"Namespace %q can have at most %s, and this stack exceeds the limit; delete older stacks, or ask an administrator to change the key %q in the operator's ConfigMap",
 		stack.Namespace, count(*rule.Stacks, "stack"), operatorconfig.KeyBounds))
 }
 

@@ -19,7 +19,7 @@ func TestBoundsOfAStack(t *testing.T) {
 	const plain = `{distribution: {name: starter}}`
 	const (
 		ask    = `ask an administrator to change the key "bounds" in the operator's ConfigMap`
-		places = `Namespace "team" can have at most 1 stack, and older stacks have reached this limit; delete one of these stacks, or ` + ask
+		places = `Namespace "team" can have at most 1 stack, and this stack exceeds the limit; delete older stacks, or ` + ask
 	)
 	another := func(namespace, name string, age time.Duration) client.Object {
 		other := newStack(t, plain)
@@ -36,10 +36,10 @@ func TestBoundsOfAStack(t *testing.T) {
 		"rules of another namespace": {"[{namespaces: [theirs], stacks: 0}]", plain, nil, ""},
 		"invalid rules":              {"[{stacks: many}]", plain, nil, `The key "bounds" in the operator's ConfigMap is invalid, so the bounds for this stack are unknown; ask an administrator to correct the key`},
 		"forbidden field":            {"[{podTemplate: false}]", `{distribution: {name: starter}, workload: {overrides: {podTemplate: {spec: {hostNetwork: true}}}}}`, nil, "spec.workload.overrides.podTemplate: is not allowed in this namespace: remove this field, or " + ask},
-		"forbidden image":            {"[{images: [quay.io/team]}]", `{distribution: {image: "example.com/mine:1"}}`, nil, `spec.distribution.image: the image "example.com/mine:1" is not from a source that is allowed in this namespace: use an image from quay.io/team, or ` + ask},
+		"forbidden image":            {"[{images: [quay.io/team]}]", `{distribution: {image: "example.com/mine:1"}}`, nil, `spec.distribution.image: the image "example.com/mine:1" is not from a source that is allowed in this namespace: use an image from quay.io/team; or ` + ask},
 		"allowed image":              {"[{images: [example.com]}]", `{distribution: {image: "example.com/mine:1"}}`, nil, ""},
 		"one stack, limit one":       {"[{stacks: 1}]", plain, nil, ""},
-		"one stack, limit zero":      {"[{stacks: 0}]", plain, nil, `Namespace "team" can have at most 0 stacks, and older stacks have reached this limit; delete one of these stacks, or ` + ask},
+		"one stack, limit zero":      {"[{stacks: 0}]", plain, nil, `Namespace "team" can have at most 0 stacks, and this stack exceeds the limit; delete older stacks, or ` + ask},
 		"an older stack": {
 			"[{stacks: 1}]", plain, []client.Object{another("team", "z", time.Hour)}, places,
 		},

@@ -121,7 +121,7 @@ func (f *externalImages) addRead(unread []externalImage, outcomes map[string]reg
 	if more := len(failed) - len(shown); more > 0 {
 		note += fmt.Sprintf("; and %d more", more)
 	}
-	return note + ". Until you change the images in the spec, the pods determine the type and the module of these providers when they start"
+	return note + ". Until you change the images in the spec, each pod determines the type and the module of these providers when the pod starts"
 }
 
 const (

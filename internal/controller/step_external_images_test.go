@@ -122,7 +122,7 @@ func TestReadExternalImages(t *testing.T) {
 	read := func(label string) registry.Outcome {
 		return registry.Outcome{Image: &registry.Image{Digest: "sha256:1", Provider: label}}
 	}
-	const remedy = ". Until you change the images in the spec, the pods determine the type and the module of these providers when they start"
+	const remedy = ". Until you change the images in the spec, each pod determines the type and the module of these providers when the pod starts"
 	mine := &externalprovider.Package{
 		Name: "mine", Version: "1.0", Vendor: "us", API: "inference", Type: "remote::mine",
 		Module: "mine.provider",

@@ -25,8 +25,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// finish runs after the steps, whether or not they succeed. It observes the workload, and writes the status if it has
-// changed. After a quiet failure, it writes nothing, because another attempt follows soon.
+// finish runs after the steps, whether or not they succeed. It observes the workload, and writes the status if the
+// status has changed. After a quiet failure, it writes nothing, because another attempt follows soon.
 func (r *Reconciler) finish(ctx context.Context, s *state, failure *status.Failure) error {
 	if failure != nil && failure.Retry == status.Quiet {
 		return nil
@@ -85,9 +85,9 @@ func (r *Reconciler) isGone(ctx context.Context, stack *stack) (bool, error) {
 	}
 }
 
-// statusPatch replaces the status of a stack. It replaces the whole status, because no other client must write it. The
-// patch tests the UID, so that it fails for a new stack with the same name. A merge patch cannot test the UID, because
-// the API server ignores the metadata in a patch of a status.
+// statusPatch replaces the status of a stack. It replaces the whole status, because no other client is allowed to write
+// it. The patch tests the UID, so that it fails for a new stack with the same name. A merge patch cannot test the UID,
+// because the API server ignores the metadata in a patch of a status.
 type statusPatch struct{}
 
 // Type returns the type of JSON patches.

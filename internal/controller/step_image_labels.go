@@ -32,10 +32,10 @@ type imageLabels struct {
 }
 
 // imageLabels collects the content of the image's labels: its configuration and the server's release. The operator does
-// not read catalog images, because their configurations and releases are known. It reads any other image once, and
-// uses the result until the image, name or version in spec.distribution changes. A stack whose image cannot be read
-// waits if it has no other base, or if its running configuration is from the image. The running pods then do not
-// change.
+// not read catalog images, because their configurations and releases are known. It reads any other image once, and uses
+// the result until the image, name or version in spec.distribution changes, or until a tag moves that the stack
+// follows. A stack whose image cannot be read waits if it has no other base, or if its running configuration is from
+// the image. The running pods then do not change.
 func (r *Reconciler) imageLabels(
 	ctx context.Context, stack *stack, image *resolvedImage, running *rollout.Record, report *report,
 ) (imageLabels, error) {
@@ -187,7 +187,7 @@ func whenRead(err error) string {
 	if registry.Lasting(err) {
 		return "The operator reads the image again when its name, the digest of its tag, or the key \"registries\" in the operator's configuration changes"
 	}
-	return "The operator will try again"
+	return "The operator tries again"
 }
 
 // readBefore reports whether the running configuration was read from the labels of an image.

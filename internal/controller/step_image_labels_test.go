@@ -146,7 +146,7 @@ func TestUnreadableImage(t *testing.T) {
 		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigUnavailable,
 		Retry:   status.OnReferenceChange,
 		Unknown: registry.Transient(cause),
-		Message: "The configuration of the image cannot be read: " + cause.Error() + ". The operator will try again; to use another base configuration, set spec.baseConfig",
+		Message: "The configuration of the image cannot be read: " + cause.Error() + ". The operator tries again; to use another base configuration, set spec.baseConfig",
 	}
 	for name, tc := range map[string]struct {
 		spec    string
@@ -206,8 +206,8 @@ func TestUnreadableImageIsReadAgain(t *testing.T) {
 	}{
 		"invalid label":                {&registry.LabelError{Label: registry.LabelBase64, Err: errors.New("the value is not base64")}, false, lasting},
 		"registry that is not allowed": {&registry.RefusedError{Repository: "example.com/mine"}, false, lasting},
-		"no response":                  {errors.New("the host did not respond in time"), true, "The operator will try again"},
-		"long error":                   {errors.New(strings.Repeat("x", 10_000)), true, "The operator will try again"},
+		"no response":                  {errors.New("the host did not respond in time"), true, "The operator tries again"},
+		"long error":                   {errors.New(strings.Repeat("x", 10_000)), true, "The operator tries again"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			none, err := distribution.Resolve("", "example.com/mine:1", "", nil)

@@ -148,7 +148,8 @@ func (r *Reconciler) isNewest(ctx context.Context, stack *stack) (bool, error) {
 const stalePatience = time.Minute
 
 // stale returns the failure for a cache that contains objects from different times. The failure is quiet until
-// stalePatience has passed, because a cache usually catches up. After that, the status reports it.
+// stalePatience has passed since the last write to the Deployment, because a cache usually catches up. After that, the
+// status reports the failure.
 func (r *Reconciler) stale(message string, live *appsv1.Deployment) error {
 	failure := &status.Failure{
 		Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonProgressing, Message: message,

@@ -226,7 +226,7 @@ func (r *Reconciler) judgePreflight(
 			fmt.Sprintf("change the spec or an object that it refers to, or delete Pod %q to try again", pod.Name),
 			status.OnObjectChange)
 	case status.PreflightHindered:
-		return preflightFailed(pod.Name, verdict.Message, "the kubelet will try again", status.OnReferenceChange)
+		return preflightFailed(pod.Name, verdict.Message, "the kubelet tries again", status.OnReferenceChange)
 	case status.PreflightLost:
 		return r.replacePreflight(pod, verdict.Message, dropOthers, report)
 	case status.PreflightGoesOn:

@@ -75,7 +75,8 @@ func (r *Reconciler) usedByRevisions(ctx context.Context, stack *stack) (map[app
 	return used, nil
 }
 
-// kept returns the children that are not deleted: the planned children, and those that pods of any revision need.
+// kept returns the children that are not deleted: the planned children, those that pods of any revision need, and the
+// newest other ConfigMap of each kind (generated, base).
 func (r *Reconciler) kept(ctx context.Context, stack *stack, live *workload, own *owned) (map[apply.Child]bool, error) {
 	var existing metav1.PartialObjectMetadataList
 	existing.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))

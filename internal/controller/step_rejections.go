@@ -35,7 +35,7 @@ func (a *applied) rejected(kinds ...string) bool {
 	return slices.ContainsFunc(a.rejections, func(r rejection) bool { return slices.Contains(kinds, r.child.Kind.Kind) })
 }
 
-// rejectedExposure reports whether the API server rejected an object that is part of the stack's exposure.
+// rejectedExposure reports whether the API server rejected an object of one of the kinds that can expose a stack.
 func (a *applied) rejectedExposure() bool {
 	for _, kind := range render.ExposureKinds() {
 		if a.rejected(kind.Kind) {

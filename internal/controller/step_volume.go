@@ -103,7 +103,7 @@ func (o *owned) keepModes(claim *apply.Desired, live *corev1.PersistentVolumeCla
 	if slices.Equal(slices.Sorted(slices.Values(modes)), slices.Sorted(slices.Values(has))) {
 		return nil
 	}
-	o.troubled(keptForGood("spec.workload.storage.accessModes: PersistentVolumeClaim %q has the access modes %s, not %s",
+	o.troubled(keptForGood("spec.workload.storage.accessModes: the list of access modes of PersistentVolumeClaim %q is %s, not %s",
 		live.Name, strings.Join(has, ", "), strings.Join(modes, ", ")))
 	if err := unstructured.SetNestedStringSlice(claim.Wanted.Object, has, modesPath...); err != nil {
 		return err

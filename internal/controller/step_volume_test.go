@@ -62,8 +62,8 @@ func TestVolumeOfAStack(t *testing.T) {
 		"other storage class":                               {storage: "size: 20Gi, storageClassName: fast", capacity: "20Gi", class: "slow", wanted: "20Gi", has: "slow", failure: changed(`spec.workload.storage.storageClassName: PersistentVolumeClaim "my-pvc" has storage class "slow", not "fast"`)},
 		"empty storage class":                               {storage: `size: 20Gi, storageClassName: ""`, capacity: "20Gi", class: "slow", wanted: "20Gi", has: "slow", failure: changed(`spec.workload.storage.storageClassName: PersistentVolumeClaim "my-pvc" has storage class "slow", not ""`)},
 		"storage class for a claim without a storage class": {storage: "size: 20Gi, storageClassName: fast", wanted: "20Gi", has: "fast"},
-		"other access modes":                                {storage: "size: 20Gi, accessModes: [ReadWriteMany]", capacity: "20Gi", class: "slow", wanted: "20Gi", failure: changed(`spec.workload.storage.accessModes: PersistentVolumeClaim "my-pvc" has the access modes ReadWriteOnce, not ReadWriteMany`)},
-		"two impossible changes":                            {storage: "size: 5Gi, accessModes: [ReadWriteMany]", capacity: "20Gi", class: "slow", wanted: "20Gi", failure: changed(`spec.workload.storage.accessModes: PersistentVolumeClaim "my-pvc" has the access modes ReadWriteOnce, not ReadWriteMany`)},
+		"other access modes":                                {storage: "size: 20Gi, accessModes: [ReadWriteMany]", capacity: "20Gi", class: "slow", wanted: "20Gi", failure: changed(`spec.workload.storage.accessModes: the list of access modes of PersistentVolumeClaim "my-pvc" is ReadWriteOnce, not ReadWriteMany`)},
+		"two impossible changes":                            {storage: "size: 5Gi, accessModes: [ReadWriteMany]", capacity: "20Gi", class: "slow", wanted: "20Gi", failure: changed(`spec.workload.storage.accessModes: the list of access modes of PersistentVolumeClaim "my-pvc" is ReadWriteOnce, not ReadWriteMany`)},
 	} {
 		t.Run(name, func(t *testing.T) { checkVolumeOf(t, tc) })
 	}

@@ -171,7 +171,7 @@ func TestImmutableVolumeFields(t *testing.T) {
 	for storage, want := range map[string]string{
 		`storageClassName: ""`:            fmt.Sprintf(`spec.workload.storage.storageClassName: PersistentVolumeClaim "my-pvc" has storage class %q, not ""; `, class),
 		"storageClassName: no-such-class": fmt.Sprintf(`spec.workload.storage.storageClassName: PersistentVolumeClaim "my-pvc" has storage class %q, not "no-such-class"; `, class),
-		"accessModes: [ReadWriteMany]":    `spec.workload.storage.accessModes: PersistentVolumeClaim "my-pvc" has the access modes ReadWriteOnce, not ReadWriteMany; `,
+		"accessModes: [ReadWriteMany]":    `spec.workload.storage.accessModes: the list of access modes of PersistentVolumeClaim "my-pvc" is ReadWriteOnce, not ReadWriteMany; `,
 	} {
 		replicas++
 		env.UpdateSpec(t, "my", spec(storage, replicas))

@@ -146,7 +146,8 @@ func TestReturnFromThePreviousOperator(t *testing.T) {
 }
 
 // TestLimitsOfATakenOverStack checks that pods with workers keep the kind of limits that the previous operator set,
-// which a quota can require: each limit equals the request, unless the user sets a limit. No other pods get limits.
+// which a quota can require: each limit equals the request, unless the user sets a limit. Other pods get only the
+// limits that the user sets.
 func TestLimitsOfATakenOverStack(t *testing.T) {
 	list := func(cpu, memory string) corev1.ResourceList {
 		return corev1.ResourceList{

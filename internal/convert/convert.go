@@ -27,8 +27,8 @@ func FromHub(hub map[string]any) map[string]any {
 }
 
 // ErrOmitted means that the annotation of the object has no space for the fields that v1alpha1 cannot show. Writing the
-// object as v1alpha1 removes these fields. DataProblem returns the error for the object in v1alpha2 until the object is
-// written again.
+// object as v1alpha1 removes these fields. After such a write, DataProblem also returns the error for the object in
+// v1alpha2, until the object is written again.
 var ErrOmitted = errors.New("the annotation has no space for some fields that v1alpha1 does not show; write the object " +
 	"as v1alpha2, because writing it as v1alpha1 removes these fields")
 

@@ -137,7 +137,7 @@ func (f *finder) compare(p path, written, visible value) {
 	}
 }
 
-// roomForFound is the number of differences that is enough for most objects.
+// roomForFound is the initial capacity for differences. It is enough for most objects.
 const roomForFound = 8
 
 func (f *finder) add(p path, written, visible value) {

@@ -47,7 +47,7 @@ const (
 
 // statusToHub removes the parts of a status that the hub does not store. It removes a condition or the name of the
 // ConfigMap if the hub has the part from which conversion derives it. Otherwise, it keeps the part. For example, an
-// operator that supports only v1alpha1 writes a status without these parts of the hub. It always removes the
+// operator that supports only v1alpha1 writes a status without these parts of the hub. statusToHub always removes the
 // configurations of providers. It returns the conditions from which those of v1alpha1 are derived, in the order of
 // followers.
 func statusToHub(o *object) []value {

@@ -8,7 +8,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/jsontext"
 )
 
-// isText reports whether a raw string has the given value, which is plain ASCII.
+// isText reports whether a raw string has the given value, which must be plain ASCII.
 func isText(raw []byte, want string) bool {
 	if string(raw[1:len(raw)-1]) == want {
 		return true

@@ -54,7 +54,7 @@ func (v value) text() (string, bool) {
 	return text(v.raw), true
 }
 
-// is reports whether a value is the given string, which is plain ASCII.
+// is reports whether a value is the given string, which must be plain ASCII.
 func (v value) is(want string) bool { return v.isRaw('"') && isText(v.raw, want) }
 
 // hasText reports whether a value is a string that is not empty.

@@ -41,7 +41,7 @@ func (w *way) step(key string) *way {
 	return &w.below[i]
 }
 
-// copyFields copies the fields to which the ways lead from one object to another. A null counts as a missing field.
+// copyFields copies, from one object to another, the fields to which the ways lead. A null counts as a missing field.
 func copyFields(ways []way, from, to *object) {
 	for i := range ways {
 		w := &ways[i]

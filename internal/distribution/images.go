@@ -43,8 +43,8 @@ func OverrideKeys(name, version string) []string {
 	return keys
 }
 
-// RelatedImage returns the variable with which an installer of a mirrored catalog replaces the image of a
-// distribution, for example RELATED_IMAGE_POSTGRES_DEMO for postgres-demo.
+// RelatedImage returns the name of the environment variable with which an installer replaces the catalog image of a
+// distribution with an image in a mirror, for example RELATED_IMAGE_POSTGRES_DEMO for postgres-demo.
 func RelatedImage(name string) string {
 	return "RELATED_IMAGE_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// publishedPrefix is the prefix of the repositories in which the server's project publishes its distributions, and of
-// their mirrors.
+// publishedPrefix is the prefix of the distribution's name in the repositories in which the server's project publishes
+// its distributions, and in the mirrors of these repositories.
 const publishedPrefix = "distribution-"
 
 var fullVersion = regexp.MustCompile(`^v?[0-9]+\.[0-9]+\.[0-9]+$`)
@@ -15,8 +15,8 @@ var fullVersion = regexp.MustCompile(`^v?[0-9]+\.[0-9]+\.[0-9]+$`)
 // version of other software. Therefore, a release that only the tag specifies determines the configuration and its
 // checks, but does not change the container. A label or the server's response can correct the release later.
 //
-// TagAlone returns false for the tag of a published distribution if the tag is a whole version. The repository name or
-// the name in the spec identifies such a distribution.
+// TagAlone returns false for the tag of a published distribution if the tag is a complete version. The repository name
+// or the name in the spec identifies such a distribution.
 func (r *Resolved) TagAlone() bool {
 	if r.DetectedBy != ByTag {
 		return false

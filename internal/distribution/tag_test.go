@@ -7,7 +7,7 @@ import (
 )
 
 // TestTagAlone checks that TagAlone is true only if the release comes only from the tag of a user's own image. Such a
-// tag may be a version of the image and not of the server.
+// tag can be a version of the image and not of the server.
 func TestTagAlone(t *testing.T) {
 	for image, alone := range map[string]bool{
 		"quay.io/team/llama:1.2":                                           true,

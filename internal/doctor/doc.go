@@ -1,4 +1,4 @@
-// Package doctor checks an installation of the operator. It examines facts that were read from the cluster: the
-// definition of the kind, the operator's Deployment, webhooks, permissions and configuration, the permissions of the
-// caller, and the stacks.
+// Package doctor checks an installation of the operator. It examines facts from the cluster: the API server's version,
+// the definition of the kind, the operator's Deployments, leases, webhooks, certificate, admission policy, permissions
+// and configuration, the caller's permissions, and the stacks.
 package doctor

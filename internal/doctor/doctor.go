@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
-// These are the versions of Kubernetes that this version of the operator supports.
+// These are the limits of the Kubernetes versions that this version of the operator supports.
 const (
 	// OldestKubernetes is the oldest supported version.
 	OldestKubernetes = "1.30"

@@ -258,7 +258,7 @@ func TestOperatorProblems(t *testing.T) {
 	check(t, map[string]change{
 		"none":          {func(f *doctor.Facts) { f.Operators.Value = nil }, "error operator: the operator's Deployment does not exist\nwarning version: the operator's version is unknown; this command has version 1.2.3"},
 		"none ready":    {func(f *doctor.Facts) { f.Operators.Value[0].Status.ReadyReplicas = 0 }, "error operator: Deployment operator/manager has no ready pods, but should have 2"},
-		"one ready":     {func(f *doctor.Facts) { f.Operators.Value[0].Status.ReadyReplicas = 1 }, "warning operator: Deployment operator/manager: 1 of 2 pods are ready"},
+		"one ready":     {func(f *doctor.Facts) { f.Operators.Value[0].Status.ReadyReplicas = 1 }, "warning operator: Deployment operator/manager does not have enough ready pods: 1 of 2"},
 		"scaled to 0":   {func(f *doctor.Facts) { *f.Operators.Value[0].Spec.Replicas = 0 }, "error operator: Deployment operator/manager has 0 replicas"},
 		"two":           {func(f *doctor.Facts) { f.Operators.Value = append(f.Operators.Value, operator("other")) }, "error operator: several operators are installed: operator/manager, other/manager"},
 		"two leases":    {func(f *doctor.Facts) { f.Leases.Value = []coordinationv1.Lease{lease("a", 0), lease("b", time.Second)} }, "error operator: operators are active in several namespaces: a, b"},

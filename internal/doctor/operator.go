@@ -52,7 +52,7 @@ func checkOperator(r *report, operator *appsv1.Deployment) {
 	case ready == 0:
 		r.add(Error, fmt.Sprintf("%s has no ready pods, but should have %d", name, wanted), remedy)
 	case ready < wanted:
-		r.add(Warning, fmt.Sprintf("%s: %d of %d pods are ready", name, ready, wanted), remedy)
+		r.add(Warning, fmt.Sprintf("%s does not have enough ready pods: %d of %d", name, ready, wanted), remedy)
 	case ready == 1:
 		r.ok(name + " has 1 ready pod")
 	default:

@@ -118,8 +118,8 @@ func has(list []string, item string) bool {
 	return slices.Contains(list, item) || slices.Contains(list, "*")
 }
 
-// hasResource reports whether a list contains a resource. The entry "*/status" stands for that subresource of every
-// resource.
+// hasResource reports whether a list contains a resource. An entry such as "*/status" stands for the subresource
+// "status" of every resource.
 func hasResource(list []string, resource string) bool {
 	_, subresource, found := strings.Cut(resource, "/")
 	return has(list, resource) || found && slices.Contains(list, "*/"+subresource)

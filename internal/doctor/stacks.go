@@ -35,10 +35,10 @@ func checkStacks(r *report, facts *Facts) {
 		}
 	}
 	if left > 0 {
-		r.add(Warning, fmt.Sprintf("other stacks that are not Ready: %d", left), "to list them, run kubectl get llsd -A")
+		r.add(Warning, fmt.Sprintf("other stacks that are not Ready: %d", left), "to list all stacks, run kubectl get llsd -A")
 	}
 	if healthy == len(facts.Stacks.Value) {
-		r.ok(fmt.Sprintf("%d of %d stacks are Ready", healthy, len(facts.Stacks.Value)))
+		r.ok(fmt.Sprintf("stacks that are Ready: %d of %d", healthy, len(facts.Stacks.Value)))
 	}
 }
 
@@ -74,7 +74,7 @@ func judge(stack *v1alpha2.LlamaStackDistribution) (Status, string) {
 	return Error, text
 }
 
-// inProgress contains the reasons of the Ready condition for which the user only has to wait.
+// inProgress contains the reasons of the Ready condition that require no action: the user only has to wait.
 var inProgress = []string{
 	v1alpha2.ReasonProgressing, v1alpha2.ReasonRolloutInProgress, v1alpha2.ReasonPreflightInProgress,
 	v1alpha2.ReasonWaiting, v1alpha2.ReasonReadingExternalProviders,

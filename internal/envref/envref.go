@@ -63,7 +63,7 @@ func In(text string) bool {
 
 // Static returns the value of a string as far as it is known without the environment. A default or an alternative
 // replaces its reference. A reference without either is unchanged. The result `condition` is the first variable with an
-// alternative, or empty if there is none. While that variable is unset, the actual value is shorter or empty.
+// alternative, or empty if there is none. While that variable is unset or empty, the actual value is shorter or empty.
 func Static(text string) (static, condition string) {
 	if !IsMeant(text) {
 		return text, ""

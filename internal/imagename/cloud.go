@@ -12,8 +12,9 @@ const (
 	Azure  Cloud = "Azure"
 )
 
-// clouds lists the hosts of registries that only the cloud itself can serve. The operator may send tokens to these
-// hosts. Public registries such as public.ecr.aws are not listed, because reading them requires no credentials.
+// clouds lists, for each cloud, the hosts of the registries that only this cloud can serve. The operator may send
+// tokens to these hosts. Public registries such as public.ecr.aws are not listed, because reading them requires no
+// credentials.
 var clouds = []struct {
 	cloud Cloud
 	hosts *regexp.Regexp
@@ -23,7 +24,7 @@ var clouds = []struct {
 	{Azure, regexp.MustCompile(`^[a-z0-9-]+\.azurecr\.(io|cn|us)$`)},
 }
 
-// CloudForms describes the hosts that CloudOf recognizes, for messages.
+// CloudForms describes the most common of the hosts that CloudOf recognizes, for messages.
 const CloudForms = "<account>.dkr.ecr.<region>.amazonaws.com, <location>-docker.pkg.dev, gcr.io or <name>.azurecr.io"
 
 // CloudOf returns the cloud of a registry if only that cloud can serve the registry. The name of the registry must be

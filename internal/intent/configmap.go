@@ -121,7 +121,7 @@ func (u ConfigMapUse) Here() ConfigMapUse {
 }
 
 // OverrideKey returns the key with the configuration in overrideConfig's ConfigMap. For a v1alpha1 stack, the key can
-// also be the name of the file that was used up to release 0.3.
+// also be the name of the file that was used up to server release 0.3.
 func OverrideKey(obj *v1alpha2.LlamaStackDistribution, files map[string][]byte) string {
 	if key := obj.Spec.OverrideConfig.Key; key != "" {
 		return key

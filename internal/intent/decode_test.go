@@ -71,8 +71,8 @@ var errorCases = map[string]struct {
 	}},
 	"reference with invalid names": {inference + indent(2, "provider: vllm\nsecretRefs: {user: {secretKeyRef: {name: My_Secret, key: a/b}}}"), []string{
 		`spec.providers.inference.secretRefs[user].secretKeyRef.name: "My_Secret" is not a valid Secret name: ` +
-			`use lowercase letters, digits, "-" and ".", and begin and end with a letter or digit`,
-		`spec.providers.inference.secretRefs[user].secretKeyRef.key: "a/b" is not a valid key of a Secret: use letters, digits, "-", "_" and "."`,
+			`use at most 253 lowercase letters, digits, "-" and ".", begin and end with a letter or digit, and put a letter or digit on each side of every "."`,
+		`spec.providers.inference.secretRefs[user].secretKeyRef.key: "a/b" is not a valid key of a Secret: use at most 253 letters, digits, "-", "_" and "."`,
 	}},
 	"reference without secretKeyRef": {inference + indent(2, "provider: vllm\napiKey: {}"), []string{
 		"spec.providers.inference.apiKey.secretKeyRef: required: write {secretKeyRef: {name: <Secret>, key: <key>}}",

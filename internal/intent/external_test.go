@@ -96,7 +96,7 @@ func TestExternalErrors(t *testing.T) {
 		"an invalid Secret name": {
 			`externalProviders: {inference: [{providerId: a, image: b, secretRefs: {k: {secretKeyRef: {name: S, key: t}}}}]}`,
 			`spec.externalProviders.inference[0].secretRefs[k].secretKeyRef.name: "S" is not a valid Secret name: ` +
-				`use lowercase letters, digits, "-" and ".", and begin and end with a letter or digit`,
+				`use at most 253 lowercase letters, digits, "-" and ".", begin and end with a letter or digit, and put a letter or digit on each side of every "."`,
 		},
 		"the ID of a provider of another API": {
 			`{providers: {inference: {provider: vllm}}, externalProviders: {safety: [{providerId: vllm, image: b}]}}`,

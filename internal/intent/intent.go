@@ -62,7 +62,7 @@ type Distribution struct {
 type Provider struct {
 	// API is the server's name for the API, for example vector_io.
 	API string
-	// ID is the written id, or the default that FR-035 defines.
+	// ID is the ID as written, or the default that FR-035 defines.
 	ID string
 	// Type is the type as written, for example vllm or remote::vllm.
 	Type string
@@ -91,7 +91,7 @@ type ExternalProvider struct {
 	PullPolicy corev1.PullPolicy
 	// Config is the config as written. Numbers are json.Number. The generated configuration has the keys in sorted order.
 	Config map[string]any
-	// Secrets are the keys of Config with values from Secrets, sorted by key.
+	// Secrets are the entries of secretRefs: configuration keys with values from Secrets, sorted by key.
 	Secrets []SecretKey
 	// Path is the field path of the entry, for example spec.externalProviders.inference[0].
 	Path *field.Path
@@ -151,7 +151,7 @@ type Storage struct {
 	KV, SQL *Store
 }
 
-// These are the kinds of state stores.
+// These are the types of state stores.
 const (
 	SQLite   = "sqlite"
 	Redis    = "redis"
@@ -176,8 +176,8 @@ type Store struct {
 type Disabled struct {
 	// API is the API as written, for example postTraining or post_training.
 	API string
-	// Provider is the provider's ID. Empty means the whole API. Wildcard means every base provider that the spec does
-	// not declare.
+	// Provider is the provider's ID. Empty means the whole API. Wildcard means every base provider that the spec does not
+	// declare.
 	Provider string
 	Path     *field.Path
 }

@@ -99,9 +99,9 @@ func typedSecret(ref *v1alpha2.SecretReference, path *field.Path, errs *Errors) 
 func checkSecret(secret *SecretRef, errs *Errors) {
 	if secret.Name != "" && len(validation.IsDNS1123Subdomain(secret.Name)) > 0 {
 		errs.InvalidText(secret.Path.Child("name"), secret.Name,
-			`is not a valid Secret name: use lowercase letters, digits, "-" and ".", and begin and end with a letter or digit`)
+			`is not a valid Secret name: use at most 253 lowercase letters, digits, "-" and ".", begin and end with a letter or digit, and put a letter or digit on each side of every "."`)
 	}
 	if secret.Key != "" && len(validation.IsConfigMapKey(secret.Key)) > 0 {
-		errs.InvalidText(secret.Path.Child("key"), secret.Key, `is not a valid key of a Secret: use letters, digits, "-", "_" and "."`)
+		errs.InvalidText(secret.Path.Child("key"), secret.Key, `is not a valid key of a Secret: use at most 253 letters, digits, "-", "_" and "."`)
 	}
 }

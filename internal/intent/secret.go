@@ -44,7 +44,8 @@ type SecretUse struct {
 }
 
 // nameSecrets sets the variable of each secret reference, and lists all references, sorted by variable. It lists two
-// references to the same value separately, because their paths differ.
+// references to the same value separately, because their paths differ. It skips the references of a provider that an
+// external provider replaces.
 func nameSecrets(in *Intent) []SecretUse {
 	var uses secretUses
 	for i := range in.Providers {

@@ -80,8 +80,8 @@ func (s storeChecks) connectionString(ref *v1alpha2.SecretReference) {
 	s.store.ConnectionString = typedSecret(ref, path, s.Errors)
 }
 
-// endpoint reads host:port or redis://host:port. The server builds its URL only from the host and the port, so the
-// endpoint cannot contain a user or a database number, and cannot enable TLS.
+// endpoint reads host:port or redis://host:port. The server builds the URL of Redis only from the host and the port, so
+// the endpoint cannot contain a user or a database number, and cannot enable TLS.
 func (s storeChecks) endpoint(text string) {
 	path := s.store.Path.Child("endpoint")
 	if text == "" {

@@ -22,8 +22,8 @@ const (
 )
 
 // memoryReleaser returns memory to the node as soon as a burst of work is over. By default, an idle Go program keeps
-// this memory until the next garbage collection, for two minutes. It never returns the memory that Go reserves for the
-// growth of the heap.
+// this memory until the next garbage collection, for up to two minutes. Such a program never returns the memory that Go
+// reserves for the growth of the heap.
 type memoryReleaser struct {
 	tick time.Duration
 	// allocated returns the total number of allocated bytes.

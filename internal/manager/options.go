@@ -45,7 +45,7 @@ type Options struct {
 	// lease. If one of these fields is zero, it has its default: 15, 10 and 2 seconds, respectively.
 	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
 	// WatchNamespaces limits the operator to these namespaces. Empty means the namespaces in $WATCH_NAMESPACE or, if the
-	// variable is not set, all namespaces.
+	// variable is unset or empty, all namespaces.
 	WatchNamespaces []string
 	// OperatorNamespace is the namespace of the operator's own Secret, ConfigMap and lease.
 	OperatorNamespace string
@@ -135,7 +135,7 @@ func (o *Options) bindLeaderElection(flags *pflag.FlagSet) {
 		"time between two attempts to get or renew the lease")
 }
 
-// complete sets the options that depend on the environment, and validates all of them.
+// complete sets the options that depend on the environment, and validates the options.
 func (o *Options) complete(getenv func(string) string) error {
 	if o.OperatorNamespace == "" {
 		o.OperatorNamespace = ownNamespace(getenv)
@@ -171,7 +171,7 @@ func (o *Options) check() error {
 	if o.Concurrency < 1 {
 		errs = append(errs, fmt.Errorf("--concurrency %d: must be positive; set 1 or more", o.Concurrency))
 	}
-	// client-go requires this, because it multiplies RetryPeriod by JitterFactor to spread the attempts.
+	// client-go rejects these values. It multiplies RetryPeriod by JitterFactor to spread the attempts.
 	if o.RetryPeriod <= 0 || o.LeaseDuration <= o.RenewDeadline ||
 		float64(o.RenewDeadline) <= leaderelection.JitterFactor*float64(o.RetryPeriod) {
 		errs = append(errs, fmt.Errorf("--leader-elect-lease-duration %v, --leader-elect-renew-deadline %v, "+

@@ -46,11 +46,11 @@ func TestRun(t *testing.T) {
 		o.expect(t, "https://"+o.metrics+"/metrics", code, "Authorization", "Bearer "+token)
 	}
 	if err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, 30*time.Second, true,
-		func(context.Context) (bool, error) { return leaseHolder(t, admin) != "", nil }); err != nil {
+		func(ctx context.Context) (bool, error) { return leaseHolder(ctx, t, admin) != "", nil }); err != nil {
 		t.Fatalf("no replica holds the lease: %v\n%s", err, o.output)
 	}
 	o.stop(t)
-	if holder := leaseHolder(t, admin); holder != "" {
+	if holder := leaseHolder(t.Context(), t, admin); holder != "" {
 		t.Errorf("%s still holds the lease", holder)
 	}
 }
@@ -163,10 +163,10 @@ func tokenOf(t *testing.T, admin client.Client, account string, mayRead bool) st
 }
 
 // leaseHolder returns the replica that holds the lease. The name is empty if no replica holds it.
-func leaseHolder(t *testing.T, c client.Client) string {
+func leaseHolder(ctx context.Context, t *testing.T, c client.Client) string {
 	t.Helper()
 	var lease coordinationv1.Lease
-	err := c.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: names.LeaderElectionID}, &lease)
+	err := c.Get(ctx, client.ObjectKey{Namespace: "default", Name: names.LeaderElectionID}, &lease)
 	if client.IgnoreNotFound(err) != nil {
 		t.Fatal(err)
 	}

@@ -24,8 +24,8 @@ import (
 const notServed = "0"
 
 // addWebhooks adds the webhook server, and a readiness check for its certificate and its listener. The manager starts
-// the server before the caches, and the server's readiness does not depend on them. To fill a cache, the API server
-// must convert stored v1alpha1 objects, and it sends conversion requests only to ready pods.
+// the server before the caches, and the server's readiness does not depend on them. Before a cache can be filled, the
+// API server must convert stored v1alpha1 objects, and it sends conversion requests only to ready pods.
 func addWebhooks(
 	ctx context.Context, mgr ctrl.Manager, config *rest.Config, options Options, settings controller.Options,
 ) error {

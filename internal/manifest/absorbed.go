@@ -32,7 +32,7 @@ type FieldComment struct {
 // with the reasons in Stays.
 func (a *Absorbed) into(stack map[string]any, notes *remarks) {
 	if len(a.Spec) == 0 {
-		lines := []string{"The flag --absorb-config did not replace this field with other fields, for these reasons:"}
+		lines := []string{"The following prevented the flag --absorb-config from replacing this field with other fields:"}
 		for _, sentence := range a.Stays {
 			lines = append(lines, "- "+sentence)
 		}

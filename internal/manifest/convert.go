@@ -21,7 +21,8 @@ type Source struct {
 	// Absorbed contains the replacement for overrideConfig, or the reasons why there is none. Nil means that no
 	// replacement was requested.
 	Absorbed *Absorbed
-	// Dropped contains a sentence for each field that no version has, and that Object does not contain.
+	// Dropped contains a sentence for each field of the manifest that no version has. Object does not contain these
+	// fields.
 	Dropped []string
 }
 
@@ -29,7 +30,7 @@ type Source struct {
 type Result struct {
 	// YAML is one document, without a separator.
 	YAML []byte
-	// Warnings contains a sentence for each value that the manifest cannot contain.
+	// Warnings contains sentences about values of the source that the manifest omits or keeps only in an annotation.
 	Warnings []string
 }
 

@@ -18,7 +18,8 @@ type Foreign struct {
 	Place func(at []string) []string
 	// Comments are comments above fields of the stack.
 	Comments []Comment
-	// LeftOut contains a sentence for each field that a stack does not have. The sentences are comments above the spec.
+	// LeftOut contains a sentence for each field of the source that a stack does not have. The sentences are comments
+	// above the spec.
 	LeftOut []string
 }
 

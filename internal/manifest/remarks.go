@@ -96,7 +96,7 @@ func (r *remarks) ofConversionData(object map[string]any) {
 	problem := convert.DataProblem(object)
 	switch {
 	case problem != nil:
-		r.annotation(names.AnnotationConversionData, "This annotation does not restore all values: "+problem.Error()+".")
+		r.annotation(names.AnnotationConversionData, "This annotation fails to restore some or all values: "+problem.Error()+".")
 		r.warnings = append(r.warnings, problem.Error())
 	case carried == "":
 		r.annotation(names.AnnotationConversionData,
@@ -148,7 +148,7 @@ func (r *remarks) ofOlder(older map[string]any) {
 // overrideComment is the comment on an overrideConfig that was converted from a userConfig.
 const overrideComment = "In v1alpha1, this field is spec.server.userConfig. The field refers to the complete " +
 	"configuration of the server, so the operator generates no configuration, and you cannot also set spec.providers, " +
-	"resources, storage, disabled or settings."
+	"resources, storage, disabled, settings, removeSettings or baseConfig."
 
 func (r *remarks) ofAutoscaling(autoscaling map[string]any) {
 	if !positive(autoscaling["maxReplicas"]) {
@@ -279,5 +279,5 @@ var habits = []habit{
 	}},
 	{text: "The autoscaler does not scale below spec.workload.replicas.", applies: has("spec", "workload", "autoscaling")},
 	{text: "The operator does not test a change in a separate pod before it replaces the running pods.", applies: not(has("spec", "workload", "preflight"))},
-	{text: "Values that v1alpha1 did not check cause a warning instead of an error."},
+	{text: "Invalid values that v1alpha1 did not check cause a warning instead of an error."},
 }

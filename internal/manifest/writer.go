@@ -89,7 +89,7 @@ func textNode(value string) *yaml.Node {
 	return node
 }
 
-// needsQuotes reports whether a line of a string needs quotes, because it would change or be invisible without quotes.
+// needsQuotes reports whether a line of a string would change or be invisible without quotes.
 func needsQuotes(line string) bool {
 	return line != strings.TrimRight(line, " \t") || strings.HasPrefix(line, " ") && strings.TrimSpace(line) == "" ||
 		yamlnode.String(line).Style == yaml.DoubleQuotedStyle

@@ -87,8 +87,8 @@ func (m *Migrator) read(ctx context.Context) (*definition, error) {
 }
 
 // readAgain reads the definition. It returns ErrChanged if the definition has been replaced, or its spec has changed,
-// since the earlier read that returned `before`. An unchanged storage version is not sufficient, because a client might
-// have changed the storage version and reverted the change.
+// since the earlier read that returned `before`. Comparing only the storage versions is not sufficient, because a
+// client might have changed the storage version and reverted the change.
 func (m *Migrator) readAgain(ctx context.Context, before *definition) (*definition, error) {
 	now, err := m.read(ctx)
 	if err != nil {

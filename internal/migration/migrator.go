@@ -15,7 +15,8 @@ const (
 	defaultRate   = 20
 	defaultSettle = 5 * time.Second
 	// maxUnanswered is the number of consecutive failed requests after which a run ends. It counts only requests that fail
-	// because the API server, or a webhook that it calls, is unavailable. A run continues after a single failed object.
+	// because the API server, or a webhook that it calls, is unavailable. If an object cannot be written for any other
+	// reason, the run continues.
 	maxUnanswered = 3
 )
 

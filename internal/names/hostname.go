@@ -31,8 +31,8 @@ func HostLabel(stack, namespace string) string {
 	return label + "-" + hex.EncodeToString(sum[:])[:ownHostHash]
 }
 
-// EarlierHostLabel returns the label that earlier operators generated. Exposed stacks that have such a label, and
-// v1alpha1 stacks, keep it.
+// EarlierHostLabel returns the label that earlier operators generated. Exposed stacks that have such a label keep it.
+// The generated host names of v1alpha1 stacks always have such a label.
 func EarlierHostLabel(stack, namespace string) string {
 	label := stack + "-" + namespace
 	if len(label) <= validation.DNS1123LabelMaxLength {

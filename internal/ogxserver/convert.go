@@ -18,10 +18,11 @@ type Result struct {
 	Object map[string]any
 	// Comments are remarks on places in the result, in no particular order.
 	Comments []Comment
-	// LeftOut lists messages about fields that Object does not have, each with the field's path, the reason and a remedy.
+	// LeftOut lists messages about fields that Object does not have, each with the field's path, the reason and, if
+	// needed, a remedy.
 	LeftOut []string
-	// Warnings lists messages with a path: the comments on places where the server behaves differently, and the left-out
-	// fields that have an effect in an OGXServer.
+	// Warnings lists messages with a path: the comments on places where the server behaves differently, and the messages
+	// in LeftOut, except those about fields that a stack does not need.
 	Warnings []string
 	// places maps the path of each value in the OGXServer, as one string, to the path of that value in the stack.
 	places map[string][]string

@@ -222,7 +222,8 @@ func isThere(result *Result, leaf leaf) bool {
 	switch {
 	case strings.HasPrefix(field, "spec.network.policy."): // TestPolicy checks the converted namespaces
 		return true
-	// The converted value of these fields can be different if the result has a comment at its path.
+	// The converted value of these fields can differ from the original value if the result has a comment at the path of
+	// the converted value.
 	case slices.Contains([]any{dataVolume, json.Number("1")}, leaf.value):
 		if slices.ContainsFunc(result.Comments, func(c Comment) bool { return slices.Equal(c.At, place) }) {
 			return true

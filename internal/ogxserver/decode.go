@@ -17,8 +17,8 @@ const (
 )
 
 // Check returns the problems in an OGXServer, which is given as JSON values with numbers as json.Number. Problems are
-// an unsupported version, unknown fields, values that do not fit their field, and missing required fields. Each problem
-// contains a path. Check ignores the status.
+// an unsupported version, unknown fields, values that do not fit their field, missing required fields, and a
+// distribution with both a name and an image. Each problem contains a path. Check ignores the status.
 func Check(object map[string]any) []string {
 	var problems []string
 	if version := object["apiVersion"]; version != APIVersion {

@@ -61,7 +61,7 @@ func (c *conversion) version(name string, versions []string) {
 	case runs != "":
 		c.differs(fmt.Sprintf("The OGXServer ran release %s, which this operator does not offer. The stack runs the newest release that the operator offers.", runs), place...)
 	default:
-		c.differs("An OGXServer uses the tag latest, which can be any release. "+
+		c.differs("An OGXServer uses the tag latest, which can refer to any release. "+
 			"The stack runs the newest release that the operator offers, until you set a different release. "+
 			"The release that the OGXServer runs is in its status.version.serverVersion.", place...)
 	}

@@ -16,8 +16,8 @@ func (c *conversion) policy() {
 	c.put(map[string]any{}, place...)
 	c.went(path(field), place)
 	c.policyTypes(field)
-	c.note("By default, an OGXServer has a NetworkPolicy that allows the server's own namespace, the operator's namespace, "+
-		"and the listed namespaces. Without allowedFrom, a stack has no NetworkPolicy, unless the operator's ConfigMap "+
+	c.note("By default, an OGXServer has a NetworkPolicy that allows the server's own namespace and the operator's namespace. "+
+		"In a stack, allowedFrom creates such a NetworkPolicy, which also allows the namespaces listed in allowedFrom. Without allowedFrom, a stack has no NetworkPolicy, unless the operator's ConfigMap "+
 		"enables one for every stack.", place...)
 	if rules, _ := c.get(field + ".ingress").([]any); len(rules) > 0 {
 		c.differs("The NetworkPolicy of a stack always allows the stack's own namespace and the operator's namespace. "+

@@ -157,7 +157,7 @@ var fractions = []string{"temperature", "rrfImpactFactor", "weightedSearchAlpha"
 var indexes = []struct{ field, typ string }{{"hnsw", "HNSW"}, {"ivfFlat", "IVFFlat"}}
 
 // index writes the pgvector index. The server expects the type and the keys at the same level. The ogx-k8s-operator
-// nests the keys and does not write the type, and no release starts with that configuration.
+// nests the keys and does not write the type, and no release of the server starts with that configuration.
 func (w *writer) index(given, settings map[string]any) {
 	from, to := []string{"vectorIndex"}, []string{"settings", "vector_index"}
 	for _, kind := range indexes {

@@ -14,8 +14,8 @@ import (
 
 // Registries holds the settings for reading images.
 type Registries struct {
-	// ReadLabels reports whether images are read at all, which is the default. If the key KeyRegistries has never been
-	// valid, the operator reads no images, because the intended value may exclude a registry.
+	// ReadLabels reports whether the operator reads images at all. The default is true. If the key KeyRegistries has never
+	// been valid, the operator reads no images, because the intended value may exclude a registry.
 	ReadLabels bool
 	// Allow lists the registries that may be read, as host[:port], or prefixes of repositories, as host[:port]/path. Empty
 	// means all. The operator applies Rewrite to the repository before it compares the entries with the repository. In all
@@ -43,7 +43,7 @@ const registriesHelp = `# How the operator reads the configuration in images.
 # rewrite: {docker.io/ogxai: registry.example.com/mirror}
 # The cloud registries that the operator reads with the cloud identity of the operator's pod, for every stack.
 # cloudIdentity: [123456789012.dkr.ecr.eu-west-1.amazonaws.com/team, team.azurecr.io]
-# With false, the operator reads no images; set spec.baseConfig in stacks that need a base configuration.
+# If readLabels is false, the operator reads no images; set spec.baseConfig in stacks that need a base configuration.
 # readLabels: true
 # How often the operator checks whether the tag of a running image was moved, 1m to 24h.
 # checkInterval: 1h

@@ -17,8 +17,8 @@ type CheckedBase struct {
 }
 
 // CheckBase checks the configuration of an image against the release of the server in the image, as Build does for a
-// stack that sets only the image, and whose container has further environment variables with unknown names. An error is
-// a *ConfigError, as in Build.
+// stack that sets only the image, and whose container has further environment variables with unknown names. Every error
+// is a *ConfigError.
 func CheckBase(data []byte, of *distribution.Resolved) (CheckedBase, error) {
 	base, err := baseconfig.ParseUncached(data)
 	if err != nil {

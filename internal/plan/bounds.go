@@ -14,7 +14,8 @@ import (
 )
 
 // Bounded checks the parts of a stack that are known before the operator reads an image: the fields of the spec,
-// including the images of external providers, and the image of the distribution. A forbidden image is never read.
+// including the images of external providers and of model files, and the image of the distribution. A forbidden image
+// is never read.
 func Bounded(rule *bounds.Rule, object *v1alpha2.LlamaStackDistribution, image string) field.ErrorList {
 	path := field.NewPath("spec", "distribution")
 	if object.Spec.Distribution.Name == "" {

@@ -11,8 +11,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 )
 
-// Images of external providers and of model files must come from the registries that an administrator allows, like the
-// server's image.
+// Like the server's image, the images of external providers and of model files must come from the registries that an
+// administrator allows.
 func TestBoundedImages(t *testing.T) {
 	object := &v1alpha2.LlamaStackDistribution{}
 	if err := yaml.UnmarshalStrict([]byte(`

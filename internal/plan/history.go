@@ -13,7 +13,7 @@ import (
 // KeepConfigMaps returns the names of a stack's ConfigMaps that must be kept: the current ConfigMaps, the newest other
 // ConfigMap of each kind (generated, base), and every ConfigMap that a ReplicaSet uses. Because these ConfigMaps are
 // kept, pods can mount them after a rollback. The parameter existing lists the stack's own ConfigMaps. The names are
-// sorted, and include current ConfigMaps that do not exist yet.
+// sorted, and include those of current ConfigMaps that do not exist yet.
 func KeepConfigMaps(
 	existing []metav1.PartialObjectMetadata, current []string, replicaSets []appsv1.ReplicaSet,
 ) []string {

@@ -18,7 +18,8 @@ const (
 )
 
 // ModeOf returns the mode for a spec. An overrideConfig takes precedence. Otherwise, the operator generates a
-// configuration if the spec contains a setting for the server's configuration, or for workers or certificates.
+// configuration if the spec contains a setting for the server's configuration, requests more than one worker, or
+// enables TLS and names the Secret with the server's certificate.
 func ModeOf(spec *v1alpha2.LlamaStackDistributionSpec) Mode {
 	switch {
 	case spec.OverrideConfig != nil:
@@ -41,8 +42,8 @@ func configured(spec *v1alpha2.LlamaStackDistributionSpec) bool {
 		spec.Distribution.BaseProviders == v1alpha2.BaseProvidersRequired
 }
 
-// needsServerSection reports whether the server section of the configuration must contain settings for workers or
-// certificates, even if the configuration is the user's own.
+// needsServerSection reports whether the server section of the configuration must contain settings for several workers
+// or for the server's certificate, even if the configuration is the user's own.
 func needsServerSection(spec *v1alpha2.LlamaStackDistributionSpec) bool {
 	return render.Workers(spec) > 1 || render.TLSSecret(spec) != ""
 }

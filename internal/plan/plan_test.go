@@ -239,8 +239,8 @@ workload: {workers: 2}
 	}
 }
 
-// The probes use the server's protocol, wherever its certificate comes from. The operator passes --insecure to a server
-// that requires TLS only if the server has no certificate and its configuration is not generated.
+// The probes use the server's protocol, wherever its certificate comes from. To a server that requires TLS, the
+// operator passes --insecure only if the server has no certificate and its configuration is not generated.
 func TestTLS(t *testing.T) {
 	const (
 		tls      = "networking: {tls: {enabled: true, secretName: cert}}\n"

@@ -9,8 +9,7 @@ import (
 
 // Setting is one value of the configuration that the server reads.
 type Setting struct {
-	// Path is the path of the value. Ids identify the entries of a list, for example
-	// providers.inference[vllm].config.url.
+	// Path is the path of the value. IDs identify the entries of a list, for example providers.inference[vllm].config.url.
 	Path string
 	// Value is the value at this path. An empty collection is {} or [].
 	Value string

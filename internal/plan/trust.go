@@ -15,21 +15,21 @@ import (
 
 // Trust holds the certificates that a server trusts in addition to the public authorities.
 type Trust struct {
-	// Own contains the certificates in the ConfigMap that the spec names, in DER form. It is nil if the spec names
-	// none.
+	// Own contains the certificates in the ConfigMap that the spec names, in DER form. It is nil if the spec names no
+	// ConfigMap.
 	Own [][]byte
 	// Platform contains the certificates that a platform provides in the stack's namespace, in DER form. It may be nil.
 	Platform [][]byte
 	// Both reports whether the server trusts the platform's certificates, if any, in addition to those of the spec.
 	Both bool
 	// Elsewhere is the ConfigMap from which Own was read, if that ConfigMap is in another namespace, in the form of
-	// intent.ConfigMapUse.ID. Empty means a ConfigMap in the stack's namespace.
+	// intent.ConfigMapUse.ID. Empty means that Own was not read from another namespace.
 	Elsewhere string
 	// Warnings lists warnings about ignored parts of the ConfigMaps, and about a ConfigMap that replaces another one.
 	Warnings []stackconfig.Finding
 }
 
-// UnusableKey is a key of a ConfigMap whose certificates cannot be used, with the problem.
+// UnusableKey is a ConfigMap key whose certificates cannot be used, with the problem.
 type UnusableKey struct {
 	// Use is the reference to the ConfigMap. Its Namespace is the namespace from which the ConfigMap was read.
 	Use     intent.ConfigMapUse
@@ -98,7 +98,8 @@ func (t *Trust) readPlatform(content map[string][]byte) {
 	}
 }
 
-// bundle returns the bundle of all certificates, or nil when there are none.
+// bundle returns the bundle of all certificates. It returns nil if the spec names no ConfigMap and the platform
+// provides no certificates.
 func (t *Trust) bundle() *render.CABundle {
 	if t.Own == nil && t.Platform == nil {
 		return nil

@@ -86,7 +86,7 @@ func TestReadTrust(t *testing.T) {
 			spec: withBundle, contents: map[string]map[string][]byte{"ca": bundle(one, key, trusted)}, want: counts{Own: 1},
 			warnings: []string{
 				`key "ca-bundle.crt" of ConfigMap "ca": line 9: is a private key, which anyone who can read the ConfigMap can use: remove it, and issue a new key; the operator ignores this entry`,
-				`key "ca-bundle.crt" of ConfigMap "ca": line 12: is a "TRUSTED CERTIFICATE", not a certificate: remove this block; the operator ignores this entry`,
+				`key "ca-bundle.crt" of ConfigMap "ca": line 12: is a PEM block of type "TRUSTED CERTIFICATE", not a certificate: remove this block; the operator ignores this entry`,
 			},
 		},
 		"an entry that is not a certificate, in a stack of v1alpha2": {

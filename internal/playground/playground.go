@@ -113,7 +113,7 @@ func (p *Playground) Run(manifest string, options Options) Result {
 	}
 	for i := range found.Stacks {
 		if i == MaxStacks || r.output <= 0 {
-			r.note(fmt.Sprintf("stacks not shown: %d; to see all stacks, use kubectl llamastack", len(found.Stacks)-i))
+			r.note(fmt.Sprintf("stacks not shown: %d; to see all stacks, use kubectl llamastack render", len(found.Stacks)-i))
 			break
 		}
 		r.stack(found, &found.Stacks[i])

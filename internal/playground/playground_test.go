@@ -248,7 +248,7 @@ func TestBounds(t *testing.T) {
 	if len(got.Stacks) != playground.MaxStacks {
 		t.Errorf("%d stacks, want %d", len(got.Stacks), playground.MaxStacks)
 	}
-	if last := got.Findings[len(got.Findings)-1]; last.Message != "stacks not shown: 30; to see all stacks, use kubectl llamastack" {
+	if last := got.Findings[len(got.Findings)-1]; last.Message != "stacks not shown: 30; to see all stacks, use kubectl llamastack render" {
 		t.Errorf("last finding: %q", last.Message)
 	}
 	var spec strings.Builder

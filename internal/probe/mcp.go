@@ -55,7 +55,7 @@ func (c client) mcpServers(ctx context.Context, target Target, version string) (
 }
 
 // parseMCPServers parses a list of connectors ("connector_id", "connector_type") or a list of tool groups
-// ("identifier"). Tool groups with "mcp_endpoint" are MCP servers. The function omits entries with an invalid id, and
+// ("identifier"). Tool groups with "mcp_endpoint" are MCP servers. The function omits entries with an invalid ID, and
 // entries after the first maxMCPServers.
 func parseMCPServers(body []byte) ([]v1alpha2.MCPServerStatus, error) {
 	type resource struct {

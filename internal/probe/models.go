@@ -66,7 +66,7 @@ func (m *modelEntry) model() v1alpha2.ModelStatus {
 }
 
 // parseModels sorts the list, because the servers of one stack can return it in different orders. It omits models with
-// an invalid id.
+// an invalid ID.
 func parseModels(body []byte) (Models, error) {
 	data, err := dataOf[modelEntry](body, "models")
 	if err != nil {

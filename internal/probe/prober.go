@@ -178,7 +178,7 @@ func (p *Prober) conclude(target Target, now result) bool {
 	}
 	news := known.update(now)
 	if err := cmp.Or(now.err, now.modelsErr, now.mcpErr); err != nil {
-		p.log.V(1).Info("The server does not report at least one of these: "+
+		p.log.V(1).Info("At least one of these is not available from the server: "+
 			"its version, its providers, its models, its MCP servers",
 			"stack", target.Stack.String(), "error", err.Error(), "again", !known.done)
 	}
@@ -194,8 +194,9 @@ func (p *Prober) conclude(target Target, now result) bool {
 	return news
 }
 
-// pause returns the pause before the next requests to a server. The pause is zero until Answer.Concluded is true. After
-// that, it is about one interval. It doubles with each failed attempt, up to the interval multiplied by longest.
+// pause returns the pause before the next requests to a server. The pause is zero until Answer.Concluded is true,
+// because the queue itself delays the next attempt after a failed one. After that, the pause is about one interval. It
+// doubles with each failed attempt, up to the interval multiplied by longest.
 func (p *Prober) pause(known *server) time.Duration {
 	if !known.answer.Concluded {
 		return 0

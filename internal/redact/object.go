@@ -9,9 +9,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// Object returns a copy of a Kubernetes object without secrets. It drops managed fields, and replaces the values of all
-// annotations that the variable annotations does not list. For a Secret, it keeps only the names of the keys in the
-// data.
+// Object returns a copy of a Kubernetes object without secrets. It drops managed fields and the annotations that the
+// variable dropped lists. It replaces the values of all other annotations, except those that the variable annotations
+// lists. Of the data of a Secret, it keeps only the names of the keys.
 func (k *Known) Object(object map[string]any) map[string]any {
 	switch object["kind"] {
 	case "Secret":

@@ -17,8 +17,8 @@ type walker struct {
 	free bool
 }
 
-// identifiers lists fields of Kubernetes objects. Some of them identify an object, and the others contain no secrets
-// for other reasons. The walker keeps their values unchanged.
+// identifiers lists fields of Kubernetes objects that contain no secrets. Some of these fields identify an object. The
+// walker keeps the values of all listed fields unchanged.
 var identifiers = []string{
 	"apiVersion", "kind", "name", "namespace", "uid", "labels", "matchLabels", "selector", "image", "imageID", "caBundle",
 	"resourceVersion", "creationTimestamp", "secretName", "nodeName", "hostname", "involvedObject", "regarding", "reason",

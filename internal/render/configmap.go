@@ -17,7 +17,7 @@ const (
 	MaxConfig = 1<<20 - 16<<10
 )
 
-// TooLargeError reports a configuration that does not fit into a ConfigMap.
+// TooLargeError reports content that is too large for a ConfigMap.
 type TooLargeError struct {
 	// What names the content that is too large: "base configuration", "generated configuration" or "CA bundle".
 	What string

@@ -45,7 +45,7 @@ func serverContainer(
 	return container, setEnvironment(in, container)
 }
 
-// setPullPolicy sets the pull policy of a container's image, unless it is empty.
+// setPullPolicy sets the pull policy of a container's image, unless the given policy is empty.
 func setPullPolicy(container *corev1ac.ContainerApplyConfiguration, policy corev1.PullPolicy) {
 	if policy != "" {
 		container.WithImagePullPolicy(policy)

@@ -70,8 +70,8 @@ case $code in
 esac
 `
 
-// copyContainer returns a container that copies the package of a provider to the directory of the volume that is named
-// after the provider's number.
+// copyContainer returns a container that copies the package of a provider to a directory of the volume. The name of the
+// directory is the provider's number.
 func copyContainer(
 	number int, provider *ExternalProvider, server *corev1ac.ContainerApplyConfiguration,
 ) *corev1ac.ContainerApplyConfiguration {

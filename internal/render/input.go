@@ -64,7 +64,7 @@ type Input struct {
 	Backend *Backend
 	// Cluster describes the cluster of the stack.
 	Cluster Cluster
-	// OpenShift reports whether the cluster's security context constraints, and not the operator, set the uid, gid and
+	// OpenShift reports whether the cluster's security context constraints, and not the operator, set the UID, GID and
 	// fsGroup.
 	OpenShift bool
 	// KeepsGroup reports whether the volumes of a v1alpha1 stack have the usual group on OpenShift as well.

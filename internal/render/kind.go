@@ -55,9 +55,9 @@ var (
 	autoscalerKind     = autoscalingv2.SchemeGroupVersion.WithKind("HorizontalPodAutoscaler")
 )
 
-// childKinds are in the order in which the operator applies their objects: first the objects that a pod needs to start
-// and the rules for connections, then the Deployment, then the objects that refer to its pods. The Secret has derived
-// values and comes from StorageSecret.
+// childKinds are in the order in which the operator applies their objects. The objects that a pod needs to start and
+// the rules for connections come first. The Deployment comes next, followed by the objects that refer to the
+// Deployment, its pods or its Service. The Secret has derived values and comes from StorageSecret.
 //
 // The table determines which objects are rendered, watched, cached, indexed and pruned. A new kind needs a row here,
 // and RBAC permissions in a marker in internal/controller/rbac.go. A test compares the markers with this table.

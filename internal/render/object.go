@@ -20,7 +20,7 @@ type Object struct {
 
 // Objects renders every child that the stack must have, in apply order.
 //
-// The error reports a configuration that is too large for a ConfigMap (*TooLargeError), a spec that cannot be rendered
+// The error reports content that is too large for a ConfigMap (*TooLargeError), a spec that cannot be rendered
 // (*InvalidError), or a value in the spec that is not a Kubernetes value.
 func Objects(in Input) ([]Object, error) {
 	var objects []Object

@@ -9,7 +9,8 @@ import (
 )
 
 // podDisruptionBudget returns a budget for the number of pods that a node drain may stop at the same time. Without a
-// configured budget, this number is one if the replicas in the spec or the minimum of the autoscaler are at least two.
+// configured budget, this number is one. In this case, the function returns nil unless the number of replicas in the
+// spec or the minimum of the autoscaler is at least two.
 func podDisruptionBudget(in Input) (*policyv1ac.PodDisruptionBudgetApplyConfiguration, error) {
 	configured := workload(&in.Stack.Spec).PodDisruptionBudget
 	if configured == nil && max(Replicas(&in.Stack.Spec), LeastAutoscaled(in.Stack)) < 2 {

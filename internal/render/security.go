@@ -14,8 +14,8 @@ const (
 	dataGID = 1001
 )
 
-// podSecurity returns a security context that meets the restricted Pod Security standard. On OpenShift, a fixed uid,
-// gid or fsGroup would be rejected, because the security context constraints assign them. The server of a v1alpha1
+// podSecurity returns a security context that meets the restricted Pod Security standard. OpenShift rejects pods with a
+// fixed UID, GID or fsGroup, because its security context constraints assign these values. The server of a v1alpha1
 // stack still runs as the user of its image, who owns the stack's files. If the constraint "anyuid" admitted the pods
 // of an earlier operator, the volume keeps its group, because that constraint assigns nothing.
 func podSecurity(in Input) *corev1ac.PodSecurityContextApplyConfiguration {

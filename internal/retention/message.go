@@ -190,7 +190,7 @@ func notServed(from string) string {
 // hiddenKeys returns the message about a release that reads keys without the prefix of their namespace.
 func (c *comparison) hiddenKeys() string {
 	return fmt.Sprintf("release %s stores the data of %s under keys that begin with the namespace of their store, but release %s "+
-		"looks for keys without this namespace, and does not find data that clients have stored since the upgrade; to recover this data, return to "+
+		"looks for keys without this namespace, and does not find data under keys with the namespace; to recover this data, return to "+
 		"release %s; %s",
 		c.before.Release, whatMark, c.after.Release, c.before.Release, throughAPI)
 }

@@ -35,7 +35,8 @@ type Places struct {
 	Unread bool `json:"unread,omitempty"`
 	// Override reports whether the configuration is the user's own file.
 	Override bool `json:"override,omitempty"`
-	// Volumes lists the volumes of the server's container, sorted by path.
+	// Volumes lists the volumes of the server's container that outlive the pod, and the volumes that are mounted inside
+	// them, sorted by path.
 	Volumes []Volume `json:"volumes,omitempty"`
 	// Stores holds the backends with data, keyed by their names in the configuration.
 	Stores map[string]Store `json:"stores,omitempty"`

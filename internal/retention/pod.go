@@ -16,7 +16,8 @@ type Pod struct {
 	// Env holds the variables of the server's container. For a value from a Secret, Env holds a reference to the Secret
 	// (see Reference). For a value whose source cannot be determined, it holds Hidden.
 	Env map[string]string
-	// Volumes lists the volumes of the server's container, sorted by path.
+	// Volumes lists the volumes of the server's container that outlive the pod, and the volumes that are mounted inside
+	// them, sorted by path.
 	Volumes []Volume
 }
 

@@ -91,7 +91,7 @@ func (r *reader) add(what string, kept Data) {
 }
 
 // responses distinguishes stored responses from agents. From release 0.7 on, the API that stores responses is called
-// responses. Before that release, the `agents` API stored both responses and agents.
+// `responses`. Before that release, the `agents` API stored both responses and agents.
 func (r *reader) responses(api string, in []Place) {
 	for _, place := range in {
 		family := r.places.Stores[place.Store].Type

@@ -95,7 +95,7 @@ func indented(t *testing.T, places *retention.Places) []byte {
 	return append(data, '\n')
 }
 
-// TestPlacesHoldNoSecret checks that Places contains no password from a configuration or from a pod's variables.
+// TestPlacesHoldNoSecret checks that Places contain no password from a configuration or from a pod's variables.
 func TestPlacesHoldNoSecret(t *testing.T) {
 	const secret = "hunter2"
 	s := situation{

@@ -21,9 +21,9 @@ const (
 	// Unchanged means that nothing changed since the last rendering. The caller applies the rendering again, which reverts
 	// edits.
 	Unchanged Outcome = "Unchanged"
-	// KeepTemplate means that the same inputs now result in a different template, because the operator is newer or another
-	// program wrote the template. The live template is kept. The condition Adopted is False, and has the decision's
-	// message.
+	// KeepTemplate means that the rendered template differs from the live template because the version of the operator
+	// changed, or because another program wrote the live template. The live template is kept. The condition Adopted is
+	// False, and has the decision's message.
 	KeepTemplate Outcome = "KeepTemplate"
 	// RolledBack means that a user rolled the Deployment back. The live template is kept. The condition Degraded is True,
 	// and has the decision's message.

@@ -253,7 +253,7 @@ func TestDecideOnReferences(t *testing.T) {
 		s.secrets = rollout.References{Digest: digest, Key: key}
 		return s
 	}
-	// moved returns a stack with a digest that uses the namespace's key, and a digest that uses the previous key.
+	// moved returns a stack with two digests: one that uses the namespace's key, and one that uses the previous key.
 	moved := func(digest, earlier string) stack {
 		s := newStack()
 		s.secrets = rollout.References{Digest: digest, Key: nextKey, EarlierDigest: earlier, EarlierKey: firstKey}

@@ -8,7 +8,7 @@ import (
 )
 
 // FuzzDecide checks any sequence of actions of users and operators: a second reconcile finds nothing to do, pods are
-// replaced only for a reason, and a change of the spec at the end always rolls out the newest generation.
+// replaced only for a reason, and a change to the spec at the end always rolls out the newest generation.
 func FuzzDecide(f *testing.F) {
 	f.Add([]byte("iruk"))
 	f.Add([]byte("iisoouurrkk"))
@@ -47,7 +47,7 @@ func FuzzDecide(f *testing.F) {
 }
 
 // happen performs one action and reports whether the operator can replace pods after this action. The operator applies
-// a pending rendering with every change of the spec that could affect pods.
+// a pending rendering with every change to the spec that could affect pods.
 func happen(w *world, s *stack, event byte, mark string, pending bool) bool {
 	switch event {
 	case 'i': // a new image

@@ -47,11 +47,12 @@ type Inputs struct {
 	Container string `json:"container,omitempty"`
 	// TLSSecret is the Secret with the server's certificate.
 	TLSSecret string `json:"tlsSecret,omitempty"`
-	// CABundle is the digest of the certificates that the user configured as trusted.
+	// CABundle is the digest of the certificates that the server trusts in addition to the public authorities. They come
+	// from the spec, from the platform, or from both.
 	CABundle string `json:"caBundle,omitempty"`
 	// Spread holds the topology spread constraints in the spec.
 	Spread []corev1.TopologySpreadConstraint `json:"spread,omitempty"`
-	// External lists the external providers that the pods install, in order, each with its image, pull policy, API, id,
+	// External lists the external providers that the pods install, in order, each with its image, pull policy, API, ID,
 	// type and module.
 	External []string `json:"external,omitempty"`
 	// Offline reports whether the server must not connect to the internet. The variables that enforce this depend on the

@@ -80,8 +80,8 @@ func (o observed) newerGeneration() (int64, bool) {
 	return newest, newest > o.rendered.Record.Generation
 }
 
-// generation returns the generation of a record of this stack. It returns zero if there is no record, or if the record
-// has the UID of another stack or a generation that the stack never had.
+// generation returns the generation in a record. It returns zero if there is no record, or if the record has the UID of
+// another stack or a generation that the stack never had.
 func (o observed) generation(r Record) int64 {
 	if r.UID != o.rendered.Record.UID || o.rendered.Newest && r.Generation > o.rendered.Record.Generation {
 		return 0

@@ -61,7 +61,7 @@ type Record struct {
 	// LeftAsImage reports whether the container keeps the settings of its image because the release was known only from
 	// the image's tag.
 	LeftAsImage bool `json:"leftAsImage,omitempty"`
-	// Limited is the sorted list of the resources for which the stack's workers keep the limits that the previous operator
+	// Limited is the sorted list of the resources for which the stack's workers keep the limits that an earlier operator
 	// set.
 	Limited []corev1.ResourceName `json:"limited,omitempty"`
 	// Left describes the data that the last change to the pods left behind.
@@ -69,7 +69,7 @@ type Record struct {
 	// Elsewhere lists the ConfigMaps in other namespaces that contain the pods' configuration or certificates, as
 	// namespace/name. While one of them cannot be read, no other ConfigMap replaces it.
 	Elsewhere []string `json:"elsewhere,omitempty"`
-	// TrustsPlatform reports whether Inputs contains the certificates of the platform, if there are any, in addition to
+	// TrustsPlatform reports whether Inputs covers the certificates of the platform, if there are any, in addition to
 	// those of the spec.
 	TrustsPlatform bool `json:"trustsPlatform,omitempty"`
 	// KeepsGroup reports whether, on OpenShift, the template has the fsGroup that an earlier operator set.
@@ -79,9 +79,9 @@ type Record struct {
 	External []External `json:"external,omitempty"`
 }
 
-// ByPredecessor takes the place of a Record if an operator for v1alpha1 was the last to write the template. This is the
-// case before this operator is installed, or after a user goes back to the earlier operator and then installs this one
-// again.
+// ByPredecessor takes the place of a Record if an operator for v1alpha1 was the last to write the template. This
+// operator writes ByPredecessor when it takes over the Deployment: after the first installation of this operator, or
+// after a user goes back to the earlier operator and then installs this one again.
 const ByPredecessor = "by-predecessor"
 
 // Distribution describes how the operator chose a stack's image.

@@ -52,7 +52,7 @@ type keeper struct {
 }
 
 // keepRequired returns the providers to keep: the providers of the spec, and one provider of the base for each API that
-// those providers need and do not serve. A warning names each kept provider from the base.
+// a kept provider needs and that no other kept provider serves. A warning names each kept provider from the base.
 func keepRequired(d *draft.Draft) map[*draft.Provider]bool {
 	k := keeper{Draft: d, needs: make(map[*draft.Provider][]string)}
 	for _, e := range d.Index.Providers {
@@ -103,9 +103,9 @@ func (k *keeper) keepNeeded(e *draft.Provider) {
 	}
 }
 
-// ofBase returns the provider of the base that serves an API that the spec's providers need. It prefers the provider
-// that the base names as its default, then the first inline provider, and then the first provider. It ignores providers
-// that are not usable, and returns nil when no other provider is left.
+// ofBase returns the provider of the base to keep for an API that a kept provider needs. It prefers the provider that
+// the base names as its default, then the first inline provider, and then the first provider. It ignores providers that
+// are not usable, and returns nil when no usable provider exists.
 func ofBase(d *draft.Draft, api string) *draft.Provider {
 	for _, reference := range d.Release.References {
 		if reference.API == api && reference.ProviderKey != "" {
@@ -161,7 +161,7 @@ func dropAPIs(d *draft.Draft, nodes map[*yaml.Node]bool) {
 		}
 	}
 	if yamlnode.Len(apis) == 0 {
-		// With an empty list, the server serves no API, not even its built-in ones (server fact 56).
+		// From 1.5 on, a server with an empty list serves no API, not even its built-in ones (server fact 56).
 		yamlnode.Remove(d.Root, "apis")
 	}
 }

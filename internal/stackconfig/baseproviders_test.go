@@ -42,7 +42,7 @@ var requiredStacks = []struct{ name, api, spec string }{
 }
 
 // TestRequiredBaseProviders generates the configuration of every stack with every distribution of every release. The
-// checks find no errors, and the golden file shows the providers and APIs that remain.
+// checks find no errors. The golden file shows the providers and APIs that remain with the starter distribution.
 func TestRequiredBaseProviders(t *testing.T) {
 	left := map[string]map[string]any{}
 	for _, line := range release.Lines() {

@@ -17,7 +17,7 @@ import (
 
 // disable removes the APIs and the providers in spec.disabled, together with the resources and settings that refer to
 // them. If a provider is both disabled and configured, it is disabled, and a warning reports this. The parameter
-// dropped lists, by kind, the IDs of the base's resources that the `base-providers` step removed.
+// `dropped` lists, by kind, the IDs of the base's resources that the `base-providers` step removed.
 func disable(d *draft.Draft, dropped map[string][]string) {
 	if len(d.Intent.Disabled) == 0 && len(d.Dropped) == 0 {
 		return
@@ -46,8 +46,8 @@ func disable(d *draft.Draft, dropped map[string][]string) {
 }
 
 // checkDisabled reports problems with an entry in spec.disabled. It distinguishes a misspelled name from an API of
-// another release. If the release has a setting for telemetry instead of an API, checkDisabled sets this setting to
-// false.
+// another release. If the entry names the telemetry API and the release has a setting instead of this API,
+// checkDisabled sets the setting to false.
 func checkDisabled(d *draft.Draft, item *intent.Disabled) {
 	api := draft.APIName(item.API)
 	known, ok := d.Release.API(api)

@@ -23,7 +23,7 @@ func numbered(count int, format string) string {
 
 const emptySpec = "apiVersion: llamastack.io/v1alpha2\nkind: LlamaStackDistribution\nmetadata: {name: a}\nspec: {distribution: {name: starter}"
 
-// Only the first of many findings are reported, followed by the number of further findings.
+// If there are too many findings, only the first ones are reported, followed by the number of further findings.
 func TestManyFindings(t *testing.T) {
 	for name, tc := range map[string]struct {
 		base, spec string

@@ -46,7 +46,7 @@ var steps = []step{
 	{"resolve", func(r *run) { draft.Resolve(r.draft) }},
 	// adds the user's providers, which replace the base's providers with the same IDs
 	{"providers", func(r *run) { providers.Apply(r.draft) }},
-	// adds the providers that have their own images, which replace all other providers with the same IDs
+	// adds the external providers, which have their own images and replace all other providers with the same IDs
 	{"external", func(r *run) { r.external = external.Apply(r.draft, r.Packages) }},
 	// removes the base's providers that the spec's providers do not need, if the spec requests this
 	{"base-providers", func(r *run) { r.dropped = baseProviders(r.draft) }},

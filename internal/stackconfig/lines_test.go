@@ -92,7 +92,7 @@ func TestLinesDiffer(t *testing.T) {
 		},
 		"a misspelt type that only later releases have": {
 			"0.7", "providers: {vectorIo: {provider: neo4}}",
-			`"neo4" is not a type of vectorIo provider in release 0.7; did you mean "remote::neo4j", which releases 1.3, 1.4, 1.5 have?`,
+			`"neo4" is not a type of vectorIo provider in release 0.7; did you mean "remote::neo4j"? releases that have this type: 1.3, 1.4, 1.5`,
 		},
 		"a type of another API": {
 			"0.7", "providers: {safety: {provider: vllm}}",

@@ -74,7 +74,7 @@ func (f *files) sharesProvider(providers *yaml.Node) bool {
 	return false
 }
 
-// enabled reports whether a provider can exist because its condition is met or cannot be determined.
+// enabled reports whether a provider can exist: it has no condition, or its condition is met or cannot be determined.
 func (f *files) enabled(item *yaml.Node) bool {
 	id, condition := envref.Static(yamlnode.Text(item, "provider_id"))
 	if id == "" || id == draft.DisabledID {

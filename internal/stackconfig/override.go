@@ -18,9 +18,9 @@ import (
 
 // OverrideExternal returns a user's complete configuration, in.Base, with the external providers of the spec. Each
 // external provider replaces the provider with the same API and ID, or is added after the other providers of its API.
-// Everything else is unchanged, except that comments are removed, and that aliases and merge keys are expanded. With
-// errors, the Result is nil. Otherwise it contains only the configuration, the hash, the variables of the external
-// providers, and the external providers. The Report is never nil.
+// Everything else is unchanged, except that comments are removed, and that aliases and merge keys are expanded. If the
+// Report contains errors, the Result is nil. Otherwise, the Result contains only the configuration, the hash, the
+// variables of the external providers, and the external providers. The Report is never nil.
 func OverrideExternal(in Input) (*Result, *draft.Report) {
 	d := draft.New(in.Base, in.Intent, in.Release, in.Directory)
 	draft.Resolve(d)
@@ -36,8 +36,9 @@ func OverrideExternal(in Input) (*Result, *draft.Report) {
 }
 
 // OverrideCopy returns a user's complete configuration with two changes: the number of workers, if it is greater than
-// 1, and the files of the certificate. The server reads these values only from its configuration. Everything else is
-// unchanged, except that comments are removed, and that aliases and merge keys are expanded.
+// 1, and the paths of the certificate and its key, if the spec names a certificate. The server reads these values only
+// from its configuration. Everything else is unchanged, except that comments are removed, and that aliases and merge
+// keys are expanded.
 func OverrideCopy(data []byte, server intent.Server) ([]byte, error) {
 	root, err := baseconfig.Read(data)
 	if err != nil {

@@ -61,9 +61,9 @@ func PathsIn(config []byte, mountPath string) []draft.EnvVar {
 }
 
 // PathsBeside returns only those variables from PathVariables and PathsIn whose default is not on the volume that is
-// mounted at mountPath. Release 0.8 renamed the directory, so the default of a variable can be below one directory
-// while the volume is mounted at the other (server fact 41). With the returned values, the server finds the data of
-// earlier releases.
+// mounted at mountPath. Release 0.8 renamed the server's data directory, so the default of a variable can be below one
+// directory while the volume is mounted at the other (server fact 41). With the returned values, the server finds the
+// data of earlier releases.
 func PathsBeside(config []byte, rel *release.Release, distribution, mountPath string) []draft.EnvVar {
 	mounted := path.Base(mountPath)
 	if !slices.Contains(dataDirectories, mounted) {

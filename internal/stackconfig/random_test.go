@@ -83,7 +83,8 @@ func (r *randomSpec) patch() map[string]any {
 	return patch
 }
 
-// section returns a random value of the given type, which can be any type.
+// section returns a random value of the given type. Unlike `value`, it also supports classes and lists, and it can use
+// any member of a union.
 func (r *randomSpec) section(expr *schema.Expr) (any, bool) {
 	switch expr.Kind {
 	case schema.KindUnion:
@@ -199,7 +200,8 @@ func hasDefault(key string) bool {
 	return false
 }
 
-// value returns a random value of a simple type. It omits classes and unions of classes.
+// value returns a random value of a simple type. It does not support other types, such as classes and lists. For a
+// union, it uses only the first member.
 func (r *randomSpec) value(expr *schema.Expr) (any, bool) {
 	switch expr.Kind {
 	case schema.KindBool:
@@ -298,9 +300,9 @@ func randomIntent(seed uint64) (*intent.Intent, error) {
 	return in, nil
 }
 
-// TestRandomSpecs generates specs from the data of the release, and their configurations with the starter and with a
-// nearly empty base. It checks that the results have the properties that every result must have, and that most specs
-// are accepted.
+// TestRandomSpecs generates specs from the data of the release, and a configuration for each spec. Half of the specs
+// use the starter base, and the other half use a nearly empty base. The test checks that the results have the
+// properties that every result must have, and that most specs are accepted.
 func TestRandomSpecs(t *testing.T) {
 	bases := [][]byte{starter(t), []byte("distro_name: bare\nproviders: {}\n")}
 	const runs = 600

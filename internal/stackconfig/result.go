@@ -48,7 +48,7 @@ type Result struct {
 	// Secret does not exist.
 	Derived []secretvalue.Derived
 	// Directories are the directories that must exist before the server starts, because the server does not create them.
-	// The paths may contain references to variables, as in Config.
+	// The paths can contain references to variables, as in Config.
 	Directories []string
 	// Registry describes where the server stores the resources that it registered. Nil means that the release accepts
 	// changed resources without conflict (0.2).
@@ -74,7 +74,7 @@ type Result struct {
 type (
 	// EnvVar is an environment variable of the server.
 	EnvVar = draft.EnvVar
-	// Report holds the findings and the origins of a run.
+	// Report holds the errors, the warnings and the origins of a run.
 	Report = draft.Report
 	// Finding is a warning.
 	Finding = draft.Finding

@@ -9,10 +9,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// server writes the settings for listening: the port, the host, the workers and the certificate. Releases up to 1.0
-// read the port from a variable, which the Deployment sets (server fact 26). server writes `server.port` for these
-// releases too, so that the file shows the actual port. It sets a missing host, because some releases would otherwise
-// listen only on IPv6 (server fact 28).
+// server writes the port, the host, the number of workers, the certificate, `server.insecure` and the distribution's
+// name. Releases up to 1.0 read the port from a variable, which the Deployment sets (server fact 26). server writes
+// `server.port` for these releases too, so that the file shows the actual port. It sets a missing host, because some
+// releases would otherwise listen only on IPv6 (server fact 28).
 func server(d *draft.Draft) {
 	s := d.Section(d.Root, "server", d.ReleaseDefault())
 	d.Write(draft.Under(s, "port"), yamlnode.Int(int64(d.Intent.Server.Port)), draft.From(d.Intent.Server.PortPath))

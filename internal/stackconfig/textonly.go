@@ -8,7 +8,7 @@ import (
 )
 
 // WantsText returns a function that reports whether the server requires the value of a variable to be text. The
-// function returns true for API keys and for the key-value store's password. For other keys of providers, and for
+// function returns true for API keys and for the key-value store's password. For other secrets of providers, and for
 // variables in the settings, the result depends on the schema.
 func WantsText(in *intent.Intent, r *release.Release) func(variable string) bool {
 	text := map[string]bool{}

@@ -20,15 +20,16 @@ type facts struct {
 	Module  string `json:"module"`
 	// KeyPrefix is the prefix of the registry's keys. In a key, the type, a colon and the ID follow the prefix.
 	KeyPrefix string `json:"key_prefix"`
-	// NamespaceInFile reports whether kv_sqlite writes the namespace before each key, as the other stores do.
+	// NamespaceInFile reports whether kv_sqlite writes the namespace before each key, as the other key-value backends do.
 	NamespaceInFile bool `json:"namespace_in_file"`
 	// ExpirationType is the type of the expiration column of a new table in PostgreSQL.
 	ExpirationType string `json:"expiration_type"`
 	// Metadata is the reference to the registry's store when the configuration has no such reference.
 	Metadata map[string]string `json:"metadata"`
-	// Backends contains the defaults of each backend's keys, keyed by the backend's type.
+	// Backends contains the defaults of the backend keys that the programs need, keyed by the backend's type. Only
+	// kv_postgres has such keys.
 	Backends map[string]map[string]string `json:"backends"`
-	// Kinds are the lists in registered_resources whose entries the server adds to the registry.
+	// Kinds are the lists in registered_resources whose entries have a type in the registry.
 	Kinds map[string]kind `json:"kinds"`
 	// Published are the entries that the server registers without a declaration.
 	Published []published `json:"published"`

@@ -74,8 +74,8 @@ func reencode(t *testing.T, fields map[string]json.RawMessage) []byte {
 	return encode(f)
 }
 
-// These are the maximum sizes of the files that a stack's ConfigMap contains: those of the registry program, and those
-// of the program for external providers.
+// These are the maximum total sizes of the files that a stack's ConfigMap contains: one for the files of the registry
+// program, and one for the files of the program for external providers.
 const (
 	maxSize         = 42 << 10
 	maxExternalSize = 48 << 10

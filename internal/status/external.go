@@ -101,8 +101,8 @@ type state struct {
 	until   time.Time
 }
 
-// externalRank orders the phases. externalRank lists the phases from lowest to highest. If pods have different phases,
-// the highest phase applies, so the provider is ready if it is ready in one pod.
+// externalRank lists the phases from lowest to highest. If pods have different phases, the highest phase applies, so
+// the provider is ready if it is ready in one pod.
 var externalRank = []v1alpha2.ExternalProviderPhase{
 	v1alpha2.ExternalProviderPending, v1alpha2.ExternalProviderInstalling, v1alpha2.ExternalProviderFailed,
 	v1alpha2.ExternalProviderReady,
@@ -116,8 +116,8 @@ func further(a, b state) state {
 	return a
 }
 
-// externalState describes the progress of a provider's installation in one pod. ended is the number of the pod's init
-// containers, counted from the first one, that have ended.
+// externalState describes the progress of a provider's installation in one pod. ended is the number of consecutive init
+// containers of the pod, from the first one on, that have ended.
 func externalState(
 	pod *corev1.Pod, ended int, provider *ExternalProvider, all []ExternalProvider, now time.Time,
 ) state {
@@ -155,7 +155,7 @@ func replaced(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodFailed && reason != "" && reason != deadlineReason && tooMuch(pod) == ""
 }
 
-// endedContainers returns the number of init containers, counted from the first one, that have ended.
+// endedContainers returns the number of consecutive init containers, from the first one on, that have ended.
 func endedContainers(pod *corev1.Pod) int {
 	ended := map[string]bool{}
 	for i := range pod.Status.InitContainerStatuses {
@@ -211,12 +211,12 @@ func movedTag(provider *ExternalProvider, pods []corev1.Pod) string {
 		return ""
 	}
 	slices.Sort(digests)
-	return fmt.Sprintf("the pods run different images, %s and %s, under the same name; to select one of these images, add its digest to the image reference", digests[0], digests[1])
+	return fmt.Sprintf("the pods run different images under the same name, for example %s and %s; to select one of the images, add its digest to the image reference", digests[0], digests[1])
 }
 
 // listedOtherwise returns a message if the running server does not list a provider, or lists it with an API or a type
-// that differs from that in the spec or in the image's label. The message is empty if they match, or if the server
-// lists no providers.
+// that differs from that in the spec or in the image's label. The message is empty if the API and the type match, or if
+// the server lists no providers.
 func listedOtherwise(provider *ExternalProvider, listed []v1alpha2.ProviderInfo) string {
 	if len(listed) == 0 {
 		return ""

@@ -182,7 +182,7 @@ func phaseCases() map[string]externalCase {
 				after(installing("b", done(), done(), done(), runs()), copied("example.com/first@sha256:b", "example.com/second@sha256:2")),
 				after(served, copied("example.com/first@sha256:a", "example.com/second@sha256:2")),
 			},
-			want: []string{"Ready: the pods run different images, sha256:a and sha256:b, under the same name; to select one of these images, add its digest to the image reference", "Ready"},
+			want: []string{"Ready: the pods run different images under the same name, for example sha256:a and sha256:b; to select one of the images, add its digest to the image reference", "Ready"},
 		},
 		"nodes that name images by their configuration": {
 			pods: []corev1.Pod{

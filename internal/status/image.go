@@ -76,9 +76,9 @@ func pullMeaning(waiting *corev1.ContainerStateWaiting, policy string) string {
 	return ""
 }
 
-// movedTo returns the new location of an image from docker.io/llamastack, because that repository no longer exists. For
-// any other image, it returns an empty string. The placeholder <release> replaces the tag latest or a missing tag,
-// because the image with the tag latest in the new location rejects configurations from before 1.0.
+// movedTo returns the new location of an image from docker.io/llamastack, because the repositories there no longer
+// exist. For any other image, it returns an empty string. The placeholder <release> replaces the tag latest or a
+// missing tag, because the image with the tag latest in the new location rejects configurations from before 1.0.
 func movedTo(image string) string {
 	rest := image
 	for _, registry := range []string{"docker.io/", "index.docker.io/"} {

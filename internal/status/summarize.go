@@ -59,14 +59,15 @@ type Input struct {
 
 // Summary is the part of the object's status that Summarize computes.
 type Summary struct {
-	// Conditions lists the conditions in the order of the steps.
+	// Conditions lists the conditions: Ready first, then the steps in their order, then the other conditions.
 	Conditions []metav1.Condition
 	// Phase is the state in one word.
 	Phase v1alpha2.Phase
 }
 
-// Summarize computes the conditions and the phase. A gate that this reconcile did not determine keeps its state if it
-// has the current generation, and is otherwise Unknown. lastTransitionTime changes only with the status.
+// Summarize computes the conditions and the phase. Summarize removes an optional gate that this reconcile did not
+// determine. Any other gate that this reconcile did not determine keeps its state if it has the current generation, and
+// is otherwise Unknown. lastTransitionTime changes only with the status.
 func Summarize(in Input) Summary {
 	observed := slices.Clone(in.Observed)
 	if in.Failure != nil {
@@ -186,7 +187,7 @@ func stalled(ready metav1.Condition, cause *metav1.Condition, in Input) metav1.C
 		condition.Message = "You must change the stack; see the condition " + in.Failure.Condition
 	case in.Failure == nil && ready.Reason == v1alpha2.ReasonRolledBack:
 		condition.Status, condition.Reason = metav1.ConditionTrue, ready.Reason
-		condition.Message = "The stack needs a change; see the condition " + cause.Type
+		condition.Message = "The Deployment stays rolled back until you change the stack or roll the Deployment forward; see the condition " + cause.Type
 	case in.Failure == nil && in.Overdue && ready.Reason == v1alpha2.ReasonRolloutFailed:
 		condition.Status, condition.Reason = metav1.ConditionTrue, ready.Reason
 		condition.Message = "The rollout is past its deadline; see the condition " + cause.Type

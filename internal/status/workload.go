@@ -57,7 +57,7 @@ type WorkloadInput struct {
 	// ReplicaSets and Pods match the selector of the Deployment.
 	ReplicaSets []appsv1.ReplicaSet
 	Pods        []corev1.Pod
-	// Claims lists the claims without a volume for which the cluster reports a problem.
+	// Claims lists the claims that have no volume and for which the cluster reports a problem.
 	Claims []PendingClaim
 	// Earlier reports whether the Deployment was rendered from an earlier spec.
 	Earlier bool

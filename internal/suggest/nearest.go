@@ -8,8 +8,9 @@ const longest = 100
 
 // Nearest returns the candidate that is most similar to a misspelled name, or an empty string when none is similar. A
 // candidate is similar if it differs by only a few typos: at most one for every three letters of the misspelled name,
-// or one in a shorter name. A candidate is also similar if at least half of the words in each name are the same (`url`
-// and `base_url`, `api_key` and `api_token`). Of equally similar candidates, Nearest returns the first.
+// or one if that name has fewer than three letters. A candidate is also similar if at least half of the words in each
+// name are the same (`url` and `base_url`, `api_key` and `api_token`). Of equally similar candidates, Nearest returns
+// the first.
 func Nearest(name string, candidates []string) string {
 	if len(name) > longest {
 		return ""

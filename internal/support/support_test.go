@@ -170,7 +170,7 @@ func TestCanary(t *testing.T) {
 	}
 }
 
-// The same material gives the same bytes, regardless of the order of the objects.
+// The same material gives the same bytes, regardless of the order of the objects and the logs.
 func TestDeterministic(t *testing.T) {
 	m := planted(t)
 	first := archive(t, m)

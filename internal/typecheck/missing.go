@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// Missing returns the paths of the missing fields of a value, sorted by field name. A field is required if its JSON tag
-// has no option such as omitempty, and the field is not a pointer. Null counts as absent. Missing skips maps, types
-// with their own decoder, and values of the wrong type. Check reports values of the wrong type. The parameter `at` is
-// the path of the value.
+// Missing returns the paths of the missing required fields of a value, sorted by field name. A field is required if its
+// JSON tag has no option such as omitempty, and the field is not a pointer. Null counts as absent. Missing skips maps,
+// types with their own decoder, and values of the wrong type. Check reports values of the wrong type. The parameter
+// `at` is the path of the value.
 func Missing(value any, typ reflect.Type, at string) []string {
 	typ = pointed(typ)
 	if reflect.PointerTo(typ).Implements(unmarshaler) {

@@ -12,8 +12,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// maxObjectName is the maximum length of a stack's name. With the suffix -service, such a name has 63 characters, which
-// is the maximum length of a DNS label and so of a Service's name.
+// maxObjectName is the maximum length of a stack's name. With the suffix -service, a name of this length has 63
+// characters, which is the maximum length of a DNS label and so of a Service's name.
 const maxObjectName = 55
 
 var labelForm = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)

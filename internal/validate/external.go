@@ -64,7 +64,7 @@ func externalTwice(c *checks) {
 		id := provider.ProviderID
 		if other, taken := first[id]; taken {
 			c.Forbidden(path.Child("providerId"),
-				"%q comes from two images, %s here and %s in %s: give one of the providers another ID", id, provider.Image, images[id], other)
+				"%q is the ID of two providers, from image %s here and from image %s in %s: give one of the providers another ID", id, provider.Image, images[id], other)
 			return
 		}
 		first[id], images[id] = path.String(), provider.Image

@@ -46,7 +46,7 @@ func modelFilesImage(c *checks) {
 	case len(at) > maxMountPath:
 		c.tooLong(path.Child("path"), at, maxMountPath)
 	case !absoluteForm.MatchString(at) || dotsForm.MatchString(at):
-		c.InvalidText(path.Child("path"), at, `is not an absolute path: write a path such as /models, without ":" and without the segments "." and ".."`)
+		c.InvalidText(path.Child("path"), at, `is not an absolute path: write a path such as /models, without ":", without "//" and without the segments "." and ".."`)
 	}
 }
 
@@ -62,6 +62,6 @@ func (c *checks) directoryBelow(path *field.Path, at, example string) {
 	case len(at) > maxDirectory:
 		c.tooLong(path, at, maxDirectory)
 	case !directoryForm.MatchString(at) || upwardsForm.MatchString(at):
-		c.InvalidText(path, at, `is not a relative directory: write a directory such as %s, without a leading "/", without ":" and without the segment ".."`, example)
+		c.InvalidText(path, at, `is not a relative directory: write a directory such as %s, without a leading or trailing "/", without "//", without ":" and without the segment ".."`, example)
 	}
 }

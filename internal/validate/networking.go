@@ -23,8 +23,8 @@ var (
 		`(=([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?)?$`)
 )
 
-// tlsSecretName checks FR-062: a certificate may be set only if TLS is enabled. Package intent reports a missing
-// certificate.
+// tlsSecretName checks FR-062: a stack can set secretName only if TLS is enabled. Package intent reports a missing
+// secretName.
 func tlsSecretName(c *checks) {
 	tls, path := c.tls(), spec("networking", "tls", "secretName")
 	switch {
@@ -90,7 +90,7 @@ func allowedNamespaces(c *checks) {
 		if name != "*" && (len(name) > maxNamespaceName || !namespaceForm.MatchString(name)) {
 			c.InvalidText(path.Index(i), name,
 				`is not a valid namespace name: use at most 63 lowercase letters, digits and "-", `+
-					`and begin and end with a letter or digit, or use only "*" for every namespace`)
+					`and begin and end with a letter or digit, or use the value "*" for every namespace`)
 		}
 	}
 }

@@ -1,7 +1,7 @@
 package validate
 
-// overrideExcludes checks FR-013 and FR-070: if overrideConfig sets the complete configuration, fields that generate a
-// configuration have no effect.
+// overrideExcludes checks FR-013 and FR-070: a stack with overrideConfig must not set fields that generate a
+// configuration, because overrideConfig sets the complete configuration.
 func overrideExcludes(c *checks) {
 	s := &c.Spec
 	if s.OverrideConfig == nil {

@@ -62,8 +62,8 @@ func pullPolicy(c *checks, path *field.Path, policy corev1.PullPolicy) {
 	oneOf(c, path, policy, corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)
 }
 
-// podLabels checks that labels are valid, and that the selector of a Deployment, which cannot change, still selects its
-// pods.
+// podLabels checks that labels are valid, and that they do not replace the labels in the selector of the Deployment.
+// This selector cannot change.
 func podLabels(c *checks) {
 	labels, path := c.overrides().PodLabels, spec("workload", "overrides", "podLabels")
 	c.atMost(path, len(labels), maxPodLabels)

@@ -20,8 +20,8 @@ const omittedSpec = "spec bytes"
 
 // OmitLargeSpec removes a spec that is larger than MaxSpecBytes from an object, so that a cache does not store the
 // spec. The function Spec still reports the object as invalid afterwards. The distribution and spec.networking.expose,
-// which contains the host name, remain, because other stacks need them. If spec.networking.expose is large too,
-// OmitLargeSpec also removes it.
+// which contains the host name, remain, because other stacks need them. If spec.networking.expose has MaxSpecBytes/64
+// bytes or more, OmitLargeSpec also removes it.
 func OmitLargeSpec(obj *v1alpha2.LlamaStackDistribution) {
 	size := SpecBytes(obj)
 	if size <= MaxSpecBytes {

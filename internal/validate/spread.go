@@ -23,11 +23,11 @@ func spreadTwice(c *checks) {
 			continue
 		}
 		c.InvalidText(spec("workload", "topologySpreadConstraints").Index(i), this.key,
-			`is also the topologyKey of entry %d, and both entries have whenUnsatisfiable %s: remove one of the two entries`, j, this.when)
+			`is also the topologyKey of topologySpreadConstraints[%d], and both entries have whenUnsatisfiable %s: remove one of the two entries`, j, this.when)
 	}
 }
 
-// spreadOfNothing warns about a constraint without a selector, which counts no pods.
+// spreadOfNothing warns about a constraint without a selector, because such a constraint counts no pods.
 func spreadOfNothing(c *checks) []string {
 	var warnings []string
 	for i, constraint := range c.workload().TopologySpreadConstraints {

@@ -34,7 +34,7 @@ func (c *checks) objectName(path *field.Path, kind, name string) {
 		c.Required(path, "required: set the name of %s in the same namespace", article(kind))
 	case len(name) > maxName || !subdomainForm.MatchString(name):
 		c.InvalidText(path, name,
-			`is not a valid name for %s: use lowercase letters, digits, "-" and ".", and begin and end with a letter or digit`, article(kind))
+			`is not a valid name for %s: use at most 253 lowercase letters, digits, "-" and ".", begin and end with a letter or digit, and put a letter or digit on each side of every "."`, article(kind))
 	}
 }
 
@@ -51,7 +51,7 @@ func (c *checks) dataKey(path *field.Path, key string) {
 	case key == "":
 		c.Required(path, "required: write a key of the ConfigMap, or remove this entry")
 	case len(key) > maxName || !dataKeyForm.MatchString(key):
-		c.InvalidText(path, key, `is not a valid key of a ConfigMap: use letters, digits, "-", "_" and "."`)
+		c.InvalidText(path, key, `is not a valid key of a ConfigMap: use at most 253 letters, digits, "-", "_" and "."`)
 	}
 }
 

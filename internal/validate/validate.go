@@ -28,8 +28,8 @@ func checksOf(stack *v1alpha2.LlamaStackDistribution) *checks {
 type rule struct {
 	name  string
 	check func(*checks)
-	// newInV1alpha2 reports whether the rule is new in v1alpha2. For a v1alpha1 stack, a violation is only a warning, and
-	// the API server decides whether it accepts the objects of the stack.
+	// newInV1alpha2 reports whether the rule is new in v1alpha2. For a v1alpha1 stack, a violation of such a rule causes
+	// only a warning, and the API server decides whether it accepts the objects of the stack.
 	newInV1alpha2 bool
 }
 
@@ -40,7 +40,7 @@ func (r *rule) find(c *checks) field.ErrorList {
 	return field.ErrorList(c.Errors)
 }
 
-// rules lists all rules, in the order of the spec's fields.
+// rules lists all rules, in the order in which Spec reports their errors.
 var rules = []rule{
 	{name: "name", check: name},
 	{name: "paused", check: paused},
@@ -97,10 +97,11 @@ var rules = []rule{
 	{name: "modelFiles.directories", check: modelFilesDirectories},
 }
 
-// Spec returns the errors in an object, in the order of its fields, and warnings about valid values that are probably
-// mistakes. It does not change the object, and never panics for any stored object. intent.Message of each error
-// contains the field path, the value and the remedy, and never the value of a secret. Spec returns the first
-// intent.MaxErrors errors and the number of further errors.
+// Spec returns the errors in an object, in the order of the rules, and warnings about valid values that are probably
+// mistakes. For a v1alpha1 stack, it also returns warnings about violations of rules that are new in v1alpha2. It does
+// not change the object, and never panics for any stored object. intent.Message of each error contains the field path,
+// the value and the remedy, and never the value of a secret. Spec returns the first intent.MaxErrors errors and the
+// number of further errors.
 //
 // The intent is the decoded spec. Without errors, it is complete, and all later steps use it. It is nil for a spec that
 // is too large to be checked.
@@ -133,8 +134,8 @@ func bounded(warnings []string) []string {
 	return warnings
 }
 
-// fromIntent reports the errors that the strict decoder found in providers, resources, storage, settings, disabled,
-// port, workers and secret references.
+// fromIntent reports the errors that the strict decoder found in providers, externalProviders, resources, storage,
+// settings, removeSettings, secretEnv, disabled, port, workers, tls.secretName and secret references.
 func fromIntent(c *checks) { c.Add(c.decodeErrors...) }
 
 func spec(names ...string) *field.Path { return field.NewPath("spec", names...) }

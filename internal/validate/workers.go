@@ -10,7 +10,7 @@ import (
 // workersWithoutCPU warns about a CPU limit that is too low for the workers. uvicorn, which runs the workers of every
 // release, stops a worker that does not respond within five seconds and starts another one. A worker responds only
 // after it has imported the server, which takes three seconds of CPU time in release 0.7 and four in 1.5. With less
-// than one CPU for each worker, no worker ever becomes ready (server fact 31).
+// than one CPU for each worker, the server might never become ready (server fact 31).
 func workersWithoutCPU(c *checks) []string {
 	workers := c.workload().Workers
 	if workers == nil || *workers < 2 || c.workload().Resources == nil || len(c.overrides().Command) > 0 {

@@ -76,7 +76,7 @@ func storageMountPath(c *checks) {
 	case len(at) > maxMountPath:
 		c.tooLong(path, at, maxMountPath)
 	case !absoluteForm.MatchString(at) || dotsForm.MatchString(at):
-		c.InvalidText(path, at, `is not an absolute path: write a path such as /.llama, without ":" and without the segments "." and ".."`)
+		c.InvalidText(path, at, `is not an absolute path: write a path such as /.llama, without ":", without "//" and without the segments "." and ".."`)
 	}
 }
 

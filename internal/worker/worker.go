@@ -8,7 +8,7 @@ import (
 )
 
 // Run processes the items in a queue with the given number of concurrent workers, until ctx ends. Each item is a stack
-// or identifies work for a stack. It calls the function `notify` for each item for which the function `handle` returns
+// or identifies work for a stack. Run calls the function `notify` for each item for which the function `handle` returns
 // true.
 func Run[T comparable](
 	ctx context.Context, queue workqueue.TypedInterface[T], workers int,

@@ -146,8 +146,8 @@ func (j *journey) cutOff(host string) {
 	}, "refused")
 }
 
-// load runs the command line in the node's network to copy the images in the bundle to the private registry. It returns
-// the path of a file with the values for the chart.
+// load runs the command `bundle load` in the node's network. The command copies the images in the bundle to the private
+// registry. load returns the path of a file with the values for the chart.
 func (j *journey) load(bundle string, private *privateRegistry) string {
 	j.t.Helper()
 	j.say("Load the bundle into a private registry from the node's network")
@@ -275,7 +275,7 @@ spec:
   containers: [{name: main, image: %[1]q, command: [/standin, idle]}]
 `
 
-// answers checks that a stack answers requests for a model from its model server and for a model from its external
+// answers checks that a stack answers requests for two models: one from its model server, and one from its external
 // provider.
 func (j *journey) answers(private *privateRegistry) {
 	j.t.Helper()

@@ -87,7 +87,7 @@ func (r *privateRegistry) serve(w http.ResponseWriter, q *http.Request, inner ht
 	inner.ServeHTTP(w, q)
 }
 
-// counts returns the number of write requests and read requests so far.
+// counts returns the number of write requests and the number of read requests with the correct password so far.
 func (r *privateRegistry) counts() (writes, reads int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// largest returns an object of the maximum size: 17 APIs with 64 providers each, ids of 63 characters, and 500
+// largest returns an object of the maximum size: 17 APIs with 64 providers each, IDs of 63 characters, and 500
 // resources of each kind.
 func largest(t *testing.T) *unstructured.Unstructured {
 	t.Helper()

@@ -163,8 +163,8 @@ func readPolicy(t *testing.T) *admissionregistrationv1.ValidatingAdmissionPolicy
 }
 
 // TestPolicyHasCases reports policy messages that no test case triggers. A message is any string literal in the
-// policy's expressions that contains a space. Each validation must also have a message, in case its messageExpression
-// fails.
+// policy's expressions that contains a space. Each validation must have a messageExpression, and also the field
+// `message`, in case the messageExpression fails.
 func TestPolicyHasCases(t *testing.T) {
 	policy := readPolicy(t)
 	var expressions []string
@@ -214,7 +214,7 @@ func policyAPIs(t *testing.T) []string {
 	return nil
 }
 
-// The policy lists the fields of spec.providers. A new field must be added to the policy.
+// The policy lists the fields of spec.providers. If you add a field to spec.providers, also add it to the policy.
 func TestPolicyListsEveryAPI(t *testing.T) {
 	var want []string
 	for _, n := range nodes(t) {

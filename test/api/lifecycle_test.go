@@ -64,8 +64,8 @@ func installWithoutRules(t *testing.T, plane *testutil.ControlPlane, c client.Cl
 }
 
 // storeRefused stores the objects of rejected cases under unique names. The objects of the cases about names keep their
-// own names. It omits objects that do not decode and objects without a distribution, because such objects could never
-// have been stored.
+// own names. storeRefused omits objects that do not decode and objects without a distribution, because such objects
+// could never have been stored.
 func storeRefused(t *testing.T, c client.Client) map[string]*casetable.Case {
 	t.Helper()
 	stored := map[string]*casetable.Case{}

@@ -33,8 +33,8 @@ var (
 	}, apiLibraries...)
 )
 
-// worldly lists the standard packages that a pure package must not use: those for files, processes, the network, logs
-// and random values. harmless lists the exceptions below them, which only parse values.
+// worldly lists the standard packages that a pure package must not use, such as those for files, processes, the
+// network, logs and random values. harmless lists the exceptions below them, which only parse values.
 var (
 	worldly = []string{
 		"crypto/rand", "io/ioutil", "log/...", "math/rand/...", "net/...", "os/...", "plugin", "syscall",

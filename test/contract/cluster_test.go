@@ -59,7 +59,7 @@ func readTrial(t *testing.T, name, file string) *trial {
 	return found
 }
 
-// live is a cluster in which the method upgrade installs this operator. TestOnARealAPIServer first installs the
+// live is a cluster in which the method `upgrade` installs this operator. TestOnARealAPIServer first installs the
 // previous operator's CustomResourceDefinition.
 type live struct{ *process.Cluster }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// neverShown lists the failure reasons that do not appear in the status.
+// neverShown lists the names of the reasons that never appear in the status.
 var neverShown = []string{"ReasonProgressing"}
 
 const (

@@ -107,8 +107,8 @@ func (s *nodeSite) kubectl(t *testing.T, input string, arguments ...string) {
 	}
 }
 
-// mirror configures the node to pull the images of every registry from the cluster's own registry. containerd reads the
-// file for each pull.
+// mirror writes a file that makes the node pull the images of every registry from the cluster's own registry.
+// containerd reads this file for each pull.
 func (s *nodeSite) mirror(t *testing.T) {
 	t.Helper()
 	folder := os.Getenv("CLUSTER_DIR")

@@ -26,8 +26,8 @@ func readPage(t *testing.T, path string) page {
 	return page{path, string(text)}
 }
 
-// pages returns the pages that people write, except the pages in docs/reference and the changelog, which describes
-// earlier versions.
+// pages returns README.md, CONTRIBUTING.md, and the pages in docs, except the pages in docs/reference. It also omits
+// CHANGELOG.md, because the changelog describes earlier versions.
 func pages(t *testing.T) []page {
 	t.Helper()
 	var all []page
@@ -145,8 +145,8 @@ func TestLinksAreValid(t *testing.T) {
 	}
 }
 
-// The index of each folder links to every page in the folder, and the index of the parent folder links to this index.
-// Therefore, readers reach every guide from the first page in two clicks.
+// The index of each folder in docs links to every page in the folder, and the index of the parent folder links to this
+// index. Therefore, readers reach every guide from docs/README.md in two clicks.
 func TestIndexHasEveryPage(t *testing.T) {
 	for _, p := range append(pages(t), generatedPages(t)...) {
 		index := filepath.Join(filepath.Dir(p.path), "README.md")

@@ -19,7 +19,8 @@ import (
 const requirements = "docs/development/requirements.md"
 
 // numbers lists all requirement numbers. US-1.2 is the second scenario of the first user story. EC stands for an edge
-// case, QS for a step in the v1alpha1 quickstart, and RV for a point in the review.
+// case, FR for a functional requirement, NFR for a non-functional requirement, QS for a step in the v1alpha1
+// quickstart, and RV for a point in the review of an earlier attempt.
 const numbers = `
 	US-1.1 US-1.2 US-1.3 US-2.1 US-2.2 US-2.3 US-3.1 US-3.2 US-3.3 US-4.1 US-4.2 US-4.3
 	US-5.1 US-5.2 US-5.3 US-6.1 US-6.2 US-6.3 US-7.1 US-7.2 US-7.3

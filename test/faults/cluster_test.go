@@ -136,7 +136,7 @@ func (c *cluster) makeReady(ctx context.Context, pod *corev1.Pod) {
 }
 
 // eventually polls until the function check returns nil, and returns the elapsed time. It fails the test if this takes
-// longer than the constant patience.
+// longer than the constant `patience`.
 func eventually(t *testing.T, what string, check func() error) time.Duration {
 	t.Helper()
 	return testutil.Within(t, patience, func() error {

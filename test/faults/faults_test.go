@@ -17,8 +17,8 @@ type theatre struct {
 	// steady is the healthy stack.
 	steady     *stage
 	steadyPods []string
-	// created is the outcome for a new stack whose spec is the constant full. updated is the outcome after the constant
-	// changed replaces this spec. In both cases, no fault occurs.
+	// created is the outcome for a new stack whose spec is the constant `full`. updated is the outcome after the constant
+	// `changed` replaces this spec. In both cases, no fault occurs.
 	created, updated map[string]any
 }
 
@@ -71,7 +71,7 @@ type fault struct {
 	// slow faults run only with the flag -all.
 	slow bool
 	// before lists the specs that the stack has before the fault, one after the other. If the list is empty, the spec is
-	// the constant full. fresh means that there is no stack before the fault.
+	// the constant `full`. fresh means that there is no stack before the fault.
 	before []string
 	fresh  bool
 	// strikes are called one after the other. Each of them begins the fault, checks the state during the fault, and

@@ -46,8 +46,8 @@ func (c *cluster) startOperator(t *testing.T, arguments ...string) *operator {
 
 func (o *operator) file(name string) string { return filepath.Join(o.folder, name) }
 
-// giveToken writes a new token to the operator's token file, as the kubelet does. If the parameter bound is not nil,
-// the token is valid only while the Secret bound exists.
+// giveToken writes a new token to the operator's token file, as the kubelet does. If the parameter `bound` is not nil,
+// the token is valid only while this Secret exists.
 func (o *operator) giveToken(t *testing.T, bound *corev1.Secret) string {
 	t.Helper()
 	token, err := o.cluster.Plane.OperatorToken(t.Context(), bound)

@@ -113,9 +113,9 @@ func loseLease(t *testing.T, th *theatre, _ *stage) func() {
 	}
 }
 
-// loseAPIServer makes the API server unavailable until the only operator loses its lease. The operator exits, and the
-// test starts it again as the kubelet would. The operator must then keep running until the API server recovers, because
-// the kubelet increases its restart delay with each exit.
+// loseAPIServer makes the API server unavailable. The only operator loses its lease and exits, and the test starts it
+// again as the kubelet would. The operator must then keep running until the API server recovers, because the kubelet
+// increases its restart delay with each exit.
 func loseAPIServer(t *testing.T, th *theatre, _ *stage) func() {
 	t.Helper()
 	th.operator.kill(t)
@@ -179,7 +179,7 @@ func (th *theatre) holder(t *testing.T) string {
 	return ""
 }
 
-// led returns an error until there is a leader whose identity differs from the parameter before.
+// led returns an error until there is a leader whose identity differs from the parameter `before`.
 func (th *theatre) led(t *testing.T, before string) error {
 	t.Helper()
 	if holder := th.holder(t); holder == "" || holder == before {

@@ -73,7 +73,7 @@ externalProviders:
   inference: [{providerId: custom-inference, image: "registry.example.com/custom:v1"}]
 `
 
-// changed is a different spec for the same stack. It omits most options of the spec full and changes the others.
+// changed is a different spec for the same stack. It omits most options of the spec `full` and changes the others.
 const changed = `
 distribution: {name: starter}
 providers:

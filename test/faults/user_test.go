@@ -35,10 +35,10 @@ var users = []fault{
 // fixed is a spec with a fixed number of replicas and without an autoscaler.
 const fixed = `{distribution: {name: starter}, workload: {replicas: 2}}`
 
-// third is a third spec, which differs from the spec changed in one URL.
+// third is a third spec, which differs from the spec `changed` in one URL.
 var third = strings.Replace(changed, "http://other:8000", "http://third:8000", 1)
 
-// between returns a strike that calls the function act before the operator makes the second write of a change.
+// between returns a strike that calls the function `act` before the operator makes the second write of a change.
 func between(act func(*testing.T, *stage)) strike {
 	return func(t *testing.T, th *theatre, s *stage) func() {
 		t.Helper()
@@ -66,7 +66,7 @@ func between(act func(*testing.T, *stage)) strike {
 	}
 }
 
-// at returns a strike that calls the function act while the operator is idle.
+// at returns a strike that calls the function `act` while the operator is idle.
 func at(act func(*testing.T, *stage)) strike {
 	return func(t *testing.T, _ *theatre, s *stage) func() {
 		t.Helper()

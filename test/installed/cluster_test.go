@@ -64,7 +64,7 @@ func (c *cluster) makeNamespace(t *testing.T, name string) {
 }
 
 // eventually polls until the function check returns nil, and fails the test if this takes longer than the constant
-// patience.
+// `patience`.
 func eventually(t *testing.T, check func() error) {
 	t.Helper()
 	testutil.Within(t, patience, check)

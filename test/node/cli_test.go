@@ -44,7 +44,7 @@ func TestCommandLine(t *testing.T) {
 	u.says("kubectl create secret generic creds --from-file=token=token", "created")
 	u.says("kubectl wait --for=condition=Ready --timeout=180s llsd/my", "condition met")
 	s.serverVersion("my", defaultRelease)
-	u.says("kubectl llamastack status my", "✓ Deployment my: 1 of 1 pod serves requests", "release "+defaultRelease,
+	u.says("kubectl llamastack status my", "✓ Deployment my: 1 of 1 pod can serve requests", "release "+defaultRelease,
 		"vllm/llama3.2-8b (llm)", "✓ PersistentVolumeClaim my-pvc: Bound", "✓ The stack is ready: the server is available at http://my-service.")
 	u.says("kubectl llamastack status", "1 of 1 stack ready.")
 
@@ -94,8 +94,9 @@ func (u *user) looks() {
 	u.says("kubectl llamastack events my", "Deployment/my ", "Scheduled", "DeploymentUpdated")
 	u.says("kubectl llamastack logs my --tail 5", "standin: listening on", "the only pod")
 	// A user with permissions in only one namespace cannot check the installation, but can see that the stack is Ready.
-	u.says("kubectl llamastack doctor", "ok       stacks", "1 of 1 stacks are Ready")
-	u.says("kubectl llamastack version", "Operator:      not known", "Stacks:        1 with a status from operator version "+operatorTag)
+	u.says("kubectl llamastack doctor", "ok       stacks", "stacks that are Ready: 1 of 1")
+	u.says("kubectl llamastack version", "Operator:      not known",
+		"Stacks:        1 with operator version "+operatorTag+" in the status")
 	said, err := kubectl(u.t.Context(), nil, "config", "view", "--raw", "--minify", "--flatten")
 	if err != nil {
 		u.t.Fatal(err)
@@ -218,7 +219,7 @@ func (u *user) changes() {
 		return nil
 	})
 	u.ready("my")
-	u.eventually(func() error { // the operator sends requests to the server when the earlier pod no longer exists
+	u.eventually(func() error { // the operator sends requests to the server only after the earlier pod is gone
 		stack := &v1alpha2.LlamaStackDistribution{}
 		err := u.get("my", stack)
 		if err == nil && len(stack.Status.MCPServers) != 1 {

@@ -121,7 +121,8 @@ func decode(url, text string, into any) error {
 	return nil
 }
 
-// listed returns the entries in the list at a URL, keyed by the value of the field key in each entry.
+// listed returns the entries in the list at a URL. The parameter `key` is the name of the field that identifies an
+// entry.
 func (c clientPod) listed(url, key string) map[string]map[string]any {
 	c.t.Helper()
 	var answer struct {

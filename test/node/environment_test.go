@@ -148,8 +148,8 @@ func realImage(version string) string {
 // operatorTag is the tag of the operator's image, and the version that the operator reports.
 const operatorTag = "test"
 
-// operatorManifest returns the manifest that users install from a work tree, with a different image and number of
-// replicas.
+// operatorManifest returns the manifest that users install from a work tree, with the image and the number of replicas
+// for the tests, and with the ConfigMap from operatorConfig.
 func operatorManifest(root, tag string) ([]byte, error) {
 	objects, err := testutil.ReadObjects(filepath.Join(root, "dist", "install.yaml"))
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// Two stacks in a namespace, and a stack in another namespace with the same name as the first, share one Redis server.
-// Each stack lists only its own models and vector stores, even after one of the stacks has changed and all stacks have
-// been restarted.
+// Three stacks share one Redis server: two stacks in one namespace, and a stack in another namespace. This third stack
+// has the same name as the first stack. Each stack lists only its own models and vector stores, even after one of the
+// stacks has changed and all stacks have been restarted.
 func TestRetentionSharedRedis(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease, "databases")
 	s.redis()

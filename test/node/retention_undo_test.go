@@ -13,7 +13,7 @@ import (
 
 // `kubectl rollout undo` returns to the previous generation. The pod of that generation serves its own model, and does
 // not remove entries that the newer generation declared. Clients can use the vector stores of both generations. The
-// next change to the spec creates a new generation again.
+// next change to the spec creates a new generation.
 func TestRetentionUndo(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease, "databases")
 	s.postgres()

@@ -42,13 +42,14 @@ type predecessor interface {
 	install(t testing.TB) error
 	// act writes the operator's objects for the stacks, or waits until the operator has written them.
 	act(s *scenario)
-	// back checks the pods after this operator was replaced with the operator for v1alpha1.
+	// back checks the pods after this operator has been replaced with the operator for v1alpha1.
 	back(run *takeOver)
 }
 
 // This operator takes over a cluster with running stacks of the operator for v1alpha1. The pods are not replaced, and
 // their data is preserved. The test reads and edits stacks in both versions, and drains the node. Then it installs the
-// older operator again, and then this operator again, and finally removes this operator. Only the edits and the drain
+// older operator again, and then this operator again. It removes this operator, checks the servers, and deletes one
+// stack. Finally, it installs this operator again and deletes the remaining stacks. Only the edits and the drain
 // replace pods. If the real older operator is installed again, it also replaces the pods of the edited stacks. The
 // environment variable $OLDER contains the path of the older operator's binary. If it is not set, the test writes
 // recorded objects of the older operator, with its field managers. The test does not run in parallel with other

@@ -28,7 +28,7 @@ spec:
     containerSpec: {port: 8321, resources: ` + small + `}
 `
 
-// bothVersionsAfter is the maximum time for which list requests may fail after all operator pods were deleted.
+// bothVersionsAfter is the maximum time for which list requests may fail after all operator pods have been deleted.
 const bothVersionsAfter = 30 * time.Second
 
 // inV1alpha1 and inV1alpha2 are kubectl arguments that select the kind in a version.

@@ -70,7 +70,7 @@ func TestRollback(t *testing.T) {
 }
 
 // If another version of the operator wrote a pod template, the operator does not change the template until a user
-// restarts the stack's Deployment.
+// changes the spec or restarts the stack's Deployment.
 func TestKeptTemplate(t *testing.T) {
 	c := startCluster(t)
 	stack := newStack(t)

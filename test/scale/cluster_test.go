@@ -91,8 +91,8 @@ func (c *cluster) create(b *testing.B, object client.Object) {
 	}
 }
 
-// each calls a function for every number from zero to n-1. As many calls as the constant workers specifies run at the
-// same time.
+// each calls a function for every number from zero to n-1. The constant `workers` is the number of calls that run at
+// the same time.
 func each(b testing.TB, n int, do func(int) error) {
 	b.Helper()
 	var next atomic.Int64

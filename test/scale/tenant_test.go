@@ -151,8 +151,8 @@ func (c *cluster) touchOperatorConfig(b *testing.B) {
 	}
 }
 
-// addPlainStacks creates plain stacks one after the other, and returns the time in seconds until each of them has a
-// Deployment.
+// addPlainStacks creates plain stacks one after the other, and returns, for each of them, the time in seconds until it
+// has a Deployment.
 func (c *cluster) addPlainStacks(b *testing.B, prefix string, another func(made int) bool) []float64 {
 	b.Helper()
 	var waited []float64

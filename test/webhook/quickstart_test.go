@@ -187,8 +187,8 @@ func (c *cluster) generated(t *testing.T, name string) {
 	if err := yaml.Unmarshal([]byte(text), &configuration); err != nil {
 		t.Fatal(err)
 	}
-	// This provider replaces the provider of the distribution that has the same ID. The other providers of the API are not
-	// removed.
+	// In the distribution, this provider replaces the provider that has the same ID. The other providers of the API
+	// remain.
 	if !slices.Contains(configuration.Providers["inference"], provider{ID: "vllm", Type: "remote::vllm"}) {
 		t.Errorf("the inference providers are %+v", configuration.Providers["inference"])
 	}

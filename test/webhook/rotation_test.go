@@ -27,8 +27,9 @@ import (
 // serverName is the name that the API server expects in the certificate.
 const serverName = names.WebhookService + "." + names.OperatorNamespace + ".svc"
 
-// rotate makes the operator renew the serving certificate, then the authority, and then the certificate with the new
-// authority. Clients send requests during this time, and every request must succeed.
+// rotate makes the operator renew the serving certificate, adds a new authority to the Secret, and then makes the
+// operator renew the certificate with this authority. Clients send requests during this time, and every request must
+// succeed.
 func (c *cluster) rotate(t *testing.T, first authority, replicas []*operator) {
 	t.Helper()
 	c.strict(t)

@@ -53,9 +53,9 @@ type Change struct {
 
 // Key describes the change to one key of the server's configuration.
 type Key struct {
-	// Path is the path of the key. Ids identify the entries of a list.
+	// Path is the path of the key. IDs identify the entries of a list.
 	Path string `json:"path"`
-	// From and To are the values of the key. Nil means that the key does not exist on that side.
+	// From and To are the values of the key before and after the edit. Nil means that the key does not exist on that side.
 	From *string `json:"from,omitempty"`
 	To   *string `json:"to,omitempty"`
 	// Origin is the field of the spec that sets the value, or the base configuration that contains it. For a removed key,
@@ -146,7 +146,8 @@ func configuration(before, after *plan.Plan) []Key {
 	return found
 }
 
-// newKey returns a changed key. A nil setting means that the key does not exist on that side.
+// newKey returns a changed key. The key does not exist before the edit if `was` is nil, and does not exist after the
+// edit if `is` is nil.
 func newKey(was, is *plan.Setting) Key {
 	setting := cmp.Or(is, was)
 	key := Key{Path: redact.Path(setting.Path), Origin: setting.Origin}

@@ -231,7 +231,7 @@ func (d *Document) explain(err error) string {
 		return fmt.Sprintf("is not valid YAML: line %d is indented with a tab; use spaces (%s)", d.Line+line-1, text)
 	}
 	if strings.Contains(text, "already set in map") {
-		return text + "; remove one of the two keys"
+		text += "; remove one of the two keys"
 	}
 	return "is not valid YAML: " + text
 }

@@ -27,7 +27,7 @@ func TestRead(t *testing.T) {
 		"not an object": {"- a\n", []string{"standard input: document 1: is not a Kubernetes object: a manifest must be an object in which apiVersion and kind are strings"}},
 		"valid tab": {
 			"kind: A\nkind: A\ndata: |\n  a\n  \tb\n",
-			[]string{"standard input: document 1: A" + `line 2: key "kind" already set in map; remove one of the two keys`},
+			[]string{"standard input: document 1: A" + `is not valid YAML: line 2: key "kind" already set in map; remove one of the two keys`},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -33,8 +33,9 @@ func (s *Stack) finding(level, rule, text string) findings.Finding {
 	return f
 }
 
-// place sets the positions of findings to the positions of their fields. Findings about generated text have an origin
-// and no position, because a user cannot edit the text. Findings about Helm output in a file have both.
+// place sets the positions of findings to the positions of their fields. Findings about generated text that is not in a
+// file have an origin and no position, because a user cannot edit the text. Findings about Helm output in a file have
+// an origin and a position.
 func (s *Stack) place(list []findings.Finding) {
 	if s.doc == nil || s.isGenerated() {
 		return

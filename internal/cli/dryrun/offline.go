@@ -37,7 +37,7 @@ type Outcome struct {
 }
 
 // Plan runs the controller's pipeline on a stack. It checks neither the existence of Secrets nor the labels of images,
-// because these checks require a cluster.
+// because it sends no requests to a cluster or a registry.
 func (m *Manifests) Plan(s Stack) Outcome { return m.PlanSince(s, nil) }
 
 // PlanSince is like Plan, but plans a change to a running stack. `before` contains the places where the running pods

@@ -16,8 +16,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
-// Running contains the facts about a running stack. With these facts, a plan uses the same image, base configuration
-// and records about the running pods as the operator.
+// Running contains the facts about a running stack. With these facts, a plan uses the image, the base configuration and
+// the records about the running pods that the operator uses.
 type Running struct {
 	// Stack is the stack in the cluster.
 	Stack *v1alpha2.LlamaStackDistribution
@@ -85,7 +85,8 @@ func (r *Running) labeled(resolved distribution.Resolved) (distribution.Resolved
 }
 
 // keptBase returns the base of the running configuration, or nil if the operator does not keep using this base. The
-// operator uses the same base until the distribution or the image changes.
+// operator uses the same base until the distribution or the image changes, unless this base came from the ConfigMap in
+// spec.baseConfig.
 func (r *Running) keptBase(spec *v1alpha2.LlamaStackDistributionSpec, resolved distribution.Resolved) *plan.Base {
 	record, asked := &r.Record, spec.Distribution
 	if r.Base == nil || record.BaseSource == string(v1alpha2.ConfigSourceConfigMap) ||

@@ -12,8 +12,8 @@ import (
 )
 
 // Read returns the documents in a file or, for "-", on standard input. For a folder, it returns the documents in every
-// manifest (*.yaml, *.yml and *.json) in the folder and its subfolders. It returns text that is not a document with its
-// problem.
+// manifest (*.yaml, *.yml and *.json) in the folder and its subfolders. For text that is not a document, it returns a
+// Document with the problem.
 func Read(path string, stdin io.Reader) ([]document.Document, error) {
 	if path == "-" {
 		return readInput(document.StandardInput, stdin, false)

@@ -23,7 +23,8 @@ type Finding struct {
 	Level string `json:"level"`
 	// Rule is one of the rules of this package.
 	Rule string `json:"rule"`
-	// File, Line and Column are empty for generated text. Origin then contains the source of the text.
+	// File, Line and Column are empty for generated text that is not in a file. Origin then contains the source of the
+	// text.
 	File   string `json:"file,omitempty"`
 	Line   int    `json:"line,omitempty"`
 	Column int    `json:"column,omitempty"`

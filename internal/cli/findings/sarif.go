@@ -104,8 +104,8 @@ func ruleIndex(id string) int {
 	return -1
 }
 
-// locations returns the line in the file and the field of a finding. A finding about generated text has no physical
-// location, because there is no file.
+// locations returns the line in the file and the field of a finding. A finding about generated text that is not in a
+// file has no physical location.
 func (f *Finding) locations() []sarifLocation {
 	var location sarifLocation
 	if f.File != "" {

@@ -97,8 +97,8 @@ func TestLabelKeepsUnknownFields(t *testing.T) {
 	}
 }
 
-// A manifest contains the configuration of the image if the configuration is small. The operator then needs one request
-// less. The media types are OCI media types, because a Docker manifest cannot contain the configuration.
+// A manifest contains the configuration of the image if the configuration is small. The operator then needs one fewer
+// request. The media types are OCI media types, because a Docker manifest cannot contain the configuration.
 func TestLabelEmbedsTheConfiguration(t *testing.T) {
 	const oci, docker = "application/vnd.oci.image.config.v1+json", "application/vnd.docker.container.image.v1+json"
 	few, many := `{"rootfs":{"diff_ids":[]}}`, `{"a":"`+strings.Repeat("a", registry.MaxEmbedded)+`","rootfs":{"diff_ids":[]}}`
@@ -269,7 +269,7 @@ func TestLabelRefuses(t *testing.T) {
 		"configuration is a string":               {s.image(`""`), "the configuration of the image is not a JSON object"},
 		"config of the configuration is a string": {s.image(`{"config":""}`), "config is not a JSON object"},
 		"labels are numbers":                      {s.image(`{"config":{"Labels":{"a":1}}}`), "the labels of the image are not strings"},
-		"layers without diff_ids":                 {s.image(`{}`, layerEntry(digestOf(nil).String())), "the image has 1 layers but 0 entries in rootfs.diff_ids; build the image again"},
+		"layers without diff_ids":                 {s.image(`{}`, layerEntry(digestOf(nil).String())), "the number of layers in the image (1) differs from the number of entries in rootfs.diff_ids (0); build the image again"},
 		"diff_ids is not a list":                  {s.image(`{"rootfs":{"diff_ids":{}}}`), "diff_ids is not a list"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -23,8 +23,8 @@ type Place interface {
 	// Name returns the image's name with a different tag, as a user can write it. For an empty tag, it returns the
 	// unchanged name.
 	Name(tag string) string
-	// Write writes the changed image with a tag. With an empty tag, it replaces the image that was read. In a registry,
-	// it then returns an error if that image has no tag.
+	// Write writes the changed image with a tag. With an empty tag, it replaces the image that was read. For an image in a
+	// registry, an empty tag is an error if the method Tag also returns "".
 	Write(ctx context.Context, changed *Labeled, tag string) error
 }
 

@@ -137,7 +137,7 @@ func (s *single) lists() (layers, ids, history []json.RawMessage, err error) {
 		history, err = s.config.list("history")
 	}
 	if err == nil && len(ids) != len(layers) {
-		err = fmt.Errorf("the image has %d layers but %d entries in rootfs.diff_ids; build the image again", len(layers), len(ids))
+		err = fmt.Errorf("the number of layers in the image (%d) differs from the number of entries in rootfs.diff_ids (%d); build the image again", len(layers), len(ids))
 	}
 	return layers, ids, history, err
 }

@@ -88,7 +88,7 @@ func containerOf(pod *corev1.Pod, options Options) (string, error) {
 	names := containers(pod)
 	if options.Container != "" {
 		if !slices.Contains(names, options.Container) {
-			return "", fmt.Errorf("pod %q has no container %q; use one of %s", pod.Name, options.Container,
+			return "", fmt.Errorf("pod %q has no container %q; use a container of this pod: %s", pod.Name, options.Container,
 				strings.Join(names, ", "))
 		}
 		return options.Container, nil

@@ -91,7 +91,7 @@ func TestChoose(t *testing.T) {
 			[]corev1.Pod{pod("a", 9)},
 			podlogs.Options{Container: "x"},
 			nil,
-			`pod "a" has no container "x"; use one of llama-stack, make-directories, reconcile-registry`,
+			`pod "a" has no container "x"; use a container of this pod: llama-stack, make-directories, reconcile-registry`,
 		},
 		"no pods": {nil, podlogs.Options{}, nil, "the stack has no pods; to find the reason, run kubectl llamastack status"},
 	} {

@@ -1,2 +1,3 @@
-// Package progress shows the progress of a long command on one line of a terminal. The next text replaces the line.
+// Package progress shows the progress of a long command on one line of a terminal. Each new text replaces the previous
+// one.
 package progress

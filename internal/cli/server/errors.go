@@ -33,7 +33,7 @@ func (e *UnansweredError) Error() string {
 			"key ca.crt in the Secret in spec.networking.tls.secretName, or set --ca-file", e.Err)
 	}
 	if errors.Is(e.Err, context.DeadlineExceeded) {
-		return fmt.Sprintf("the server did not respond to a request for %s within the time limit; set a longer --timeout, or look at the server log", e.Path)
+		return fmt.Sprintf("the server did not respond to a request for %s within the time limit; look at the server log, or set a longer --timeout if the command has this flag", e.Path)
 	}
 	return fmt.Sprintf("the server did not respond to a request for %s: %v", e.Path, e.Err)
 }
@@ -64,7 +64,7 @@ func refusal(path string, code int, body []byte, token string) *RefusedError {
 	case code == http.StatusUnauthorized:
 		text = "the server requires a token; use --token-file FILE (status 401)"
 	case code == http.StatusForbidden:
-		text = fmt.Sprintf("the server does not allow %s; ask its administrator for access (status 403)", path)
+		text = fmt.Sprintf("the server does not allow a request for %s; ask its administrator for access (status 403)", path)
 	case code == http.StatusTooManyRequests:
 		text = "the server received too many requests; try again later (status 429)"
 	case code < http.StatusInternalServerError:
@@ -82,7 +82,7 @@ func refusal(path string, code int, body []byte, token string) *RefusedError {
 type ModelError struct {
 	// Model is the ID of the model.
 	Model string
-	// Code is the status of the response, or 0 for an error after the beginning of a streamed response.
+	// Code is the status of the response, or 0 for an error in a response with status 200.
 	Code int
 
 	problem string

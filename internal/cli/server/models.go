@@ -103,8 +103,9 @@ type Wanted struct {
 }
 
 // Choose returns the model with the given name. For an empty name, it returns the only LLM, or the first wanted model
-// that is an LLM. The name is the ID of a model, or the name that the provider uses for it. Choose returns an error if
-// providers use the given name for more than one model.
+// that is an LLM. The name is the ID of a model, or the name that the provider uses for it. An ID takes precedence.
+// Choose returns an error if it finds no model. It also returns an error if the name is not an ID, and providers use
+// the name for more than one model.
 func Choose(models []Model, name string, wanted []Wanted) (Model, error) {
 	if name != "" {
 		return byName(models, name)
@@ -150,7 +151,7 @@ func byName(models []Model, name string) (Model, error) {
 		if near := suggest.Nearest(name, names); near != "" {
 			return Model{}, fmt.Errorf("the server has no model %q; did you mean %q?", name, near)
 		}
-		return Model{}, fmt.Errorf("the server has no model %q; its models are: %s", name, ids(models))
+		return Model{}, fmt.Errorf("the server has no model %q; models of the server: %s", name, ids(models))
 	case 1:
 		return found[0], nil
 	default:

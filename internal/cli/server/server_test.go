@@ -108,7 +108,7 @@ func TestRefusals(t *testing.T) {
 	}{
 		"no token":    {401, "", nil, "the server requires a token; use --token-file FILE (status 401)"},
 		"wrong token": {401, canary, []func(*server.Options){token}, "the server does not accept the token; check the token, or log in again (status 401)"},
-		"forbidden":   {403, "", nil, "the server does not allow /v1/models; ask its administrator for access (status 403)"},
+		"forbidden":   {403, "", nil, "the server does not allow a request for /v1/models; ask its administrator for access (status 403)"},
 		"rate limit":  {429, "", nil, "the server received too many requests; try again later (status 429)"},
 		"error with a message": {
 			400, `{"error": {"message": "no \u0007such thing as ` + canary + `, api_key=` + canary + `"}}`,
@@ -135,7 +135,7 @@ func TestRefusals(t *testing.T) {
 func TestUnanswered(t *testing.T) {
 	hanging := clientOf(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
 		func(o *server.Options) { o.Timeout = 20 * time.Millisecond })
-	if _, err := hanging.Models(t.Context()); !strings.Contains(text(err), "the server did not respond to a request for /v1/models within the time limit; set a longer --timeout") {
+	if _, err := hanging.Models(t.Context()); !strings.Contains(text(err), "the server did not respond to a request for /v1/models within the time limit; look at the server log, or set a longer --timeout") {
 		t.Errorf("got %v", err)
 	}
 	gone := httptest.NewServer(http.NotFoundHandler())
@@ -223,8 +223,8 @@ func TestChoose(t *testing.T) {
 		"by the name of the provider": {[]server.Model{b, a}, "gpt", nil, b.ID, ""},
 		"ambiguous":                   {[]server.Model{b, c}, "gpt", nil, "", `several providers have a model "gpt"; use one of: openai/gpt, azure/gpt`},
 		"misspelt":                    {[]server.Model{b, a}, "lama-a", nil, "", `the server has no model "lama-a"; did you mean "llama-a"?`},
-		"unknown":                     {[]server.Model{b, a}, "zzzzzz", nil, "", `the server has no model "zzzzzz"; its models are: openai/gpt, vllm/llama-a`},
-		"server without models":       {nil, "zzzzzz", nil, "", `the server has no model "zzzzzz"; its models are: none`},
+		"unknown":                     {[]server.Model{b, a}, "zzzzzz", nil, "", `the server has no model "zzzzzz"; models of the server: openai/gpt, vllm/llama-a`},
+		"server without models":       {nil, "zzzzzz", nil, "", `the server has no model "zzzzzz"; models of the server: none`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := server.Choose(tc.models, tc.name, tc.wanted)

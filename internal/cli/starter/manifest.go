@@ -149,7 +149,7 @@ func (p *Plan) meaning(key secretKey) string {
 }
 
 func (p *Plan) distribution(w *page) {
-	w.line("  # The server to run. The following fields change the configuration in the image (the base).")
+	w.line("  # The server to run. The fields providers, resources and storage change the configuration in the image (the base).")
 	w.line("  distribution:")
 	w.line("    name: %s", p.Distribution)
 	if p.Release != "" {

@@ -74,7 +74,7 @@ func (env *Environment) DenyWrites(t *testing.T, group, resource, why string, pr
 	}
 }
 
-// ExhaustQuota creates a quota that is exceeded, and returns a function that deletes it. It writes the usage itself,
+// ExhaustQuota creates a quota that is exhausted, and returns a function that deletes it. It writes the usage itself,
 // because no controller updates the usage of quotas in this cluster.
 func (env *Environment) ExhaustQuota(t *testing.T, resourceName corev1.ResourceName) (allow func()) {
 	t.Helper()

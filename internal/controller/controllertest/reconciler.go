@@ -105,7 +105,7 @@ func (r *Reconciler) Stop(t *testing.T) {
 }
 
 // reconcileStacks reconciles every stack in the namespace once, including stacks that were deleted since the last call.
-// A test that waits calls reconcileStacks repeatedly, which also retries the failed stacks.
+// A test that waits calls reconcileStacks repeatedly. Each call also retries the failed stacks.
 func (r *Reconciler) reconcileStacks(t *testing.T) {
 	t.Helper()
 	r.mu.Lock()
@@ -129,8 +129,8 @@ func (r *Reconciler) reconcileStacks(t *testing.T) {
 	r.err = errors.Join(errs...)
 }
 
-// Reconcile reconciles every stack of the test once if the test, or the test that it is a subtest of, has started a
-// Reconciler. It reports whether there is such a Reconciler.
+// Reconcile reconciles every stack of the test once if the test or one of its parent tests has started a Reconciler. It
+// reports whether there is such a Reconciler.
 func Reconcile(t *testing.T) bool {
 	t.Helper()
 	r := reconcilerOf(t)
@@ -152,7 +152,8 @@ func reconcileError(t *testing.T) error {
 	return r.err
 }
 
-// reconcilerOf returns the Reconciler of the test or of the test that it is a subtest of, or nil if there is none.
+// reconcilerOf returns the Reconciler of the test or of its nearest parent test that has one. It returns nil if there
+// is none.
 func reconcilerOf(t *testing.T) *Reconciler {
 	t.Helper()
 	for name, more := t.Name(), true; more; name, more = parentTest(name) {

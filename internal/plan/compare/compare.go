@@ -16,8 +16,9 @@ import (
 
 // Difference is one difference between two plans of a stack.
 type Difference struct {
-	// What describes the part that differs: `image`, `variable OGX_PORT`, `provider inference/vllm`, or a path in the
-	// configuration. In a path, ids identify the entries of a list, for example providers.inference[vllm].config.url.
+	// What describes the part that differs, for example `image`, `variable OGX_PORT`, `provider inference/vllm`, or a path
+	// in the configuration. In a path, IDs identify the entries of a list, for example
+	// providers.inference[vllm].config.url.
 	What string `json:"what"`
 	// From and To are the values in the two plans. Empty means that the plan has no such part.
 	From string `json:"from,omitempty"`
@@ -46,7 +47,7 @@ func Plans(before, after *plan.Plan) []Difference {
 	return append(found, differences("", from.values, to.values)...)
 }
 
-// images returns the images of the pods: the server's image and the images of external providers.
+// images returns the server's image and the images of external providers.
 func images(p *plan.Plan) map[string]string {
 	found := map[string]string{"image": p.Image()}
 	for _, one := range p.External() {

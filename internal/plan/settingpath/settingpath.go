@@ -36,7 +36,8 @@ func leaves(node *yaml.Node, path string, visit func(path, value string)) {
 	}
 }
 
-// Provider returns API/id of the provider whose type is at a path, and "" for the path of any other value.
+// Provider returns the API and the ID of the provider whose type is at a path, in the form API/ID. It returns "" for
+// the path of any other value.
 func Provider(path string) string {
 	entry, isType := strings.CutSuffix(path, "].provider_type")
 	api, id, found := strings.Cut(strings.TrimPrefix(entry, "providers."), "[")

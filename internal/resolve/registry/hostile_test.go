@@ -25,7 +25,7 @@ import (
 type rule string
 
 const (
-	// again means that the image is read again after growing pauses, because a later attempt may succeed without a change.
+	// again means that the image is read again after growing pauses, because a later attempt can succeed without a change.
 	again rule = "again"
 	// refused means that the image is read again after growing pauses, because the operator is not notified when a user
 	// fixes the failure.

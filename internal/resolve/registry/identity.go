@@ -54,8 +54,8 @@ func (i *identity) AuthorizationContext(ctx context.Context) (*authn.AuthConfig,
 }
 
 // orIdentity returns the operator's identity for the cloud that hosts a repository when no other credentials match the
-// repository and an administrator allows the identity for it. The token is never sent to another host: neither to a
-// registry whose certificate is not checked, nor to a host that might not belong to the cloud.
+// repository and an administrator allows the identity for it. The package never sends the token to a registry whose
+// certificate is not checked, or to a host that might not belong to the cloud.
 func (o Options) orIdentity(auth authn.Authenticator, repository name.Repository) authn.Authenticator {
 	if auth != authn.Anonymous {
 		return auth
@@ -72,8 +72,8 @@ func (o Options) orIdentity(auth authn.Authenticator, repository name.Repository
 // errForeignRealm is the error for a registry whose token server does not belong to its cloud.
 var errForeignRealm = errors.New("the registry requires a token from a host that must not receive the operator's identity; add a pull Secret to the stack")
 
-// settle replaces an identity with its current credentials if the registry requires credentials. It returns all other
-// credentials unchanged.
+// settle replaces an identity with its current credentials, or with anonymous credentials if the registry requires
+// none. It returns all other credentials unchanged.
 func (r *Reader) settle(
 	ctx context.Context, auth authn.Authenticator, challenge *transport.Challenge,
 ) (authn.Authenticator, error) {
@@ -103,9 +103,9 @@ func (r *Reader) settle(
 	return authn.FromConfig(*config), nil
 }
 
-// told adds a remedy to an error if the registry refused the operator's identity. If the registry did not accept the
-// token, told also reports this to Identities. Only the remedy shows a user that a pull Secret is missing, or that the
-// operator lacks a permission.
+// told adds a remedy to an error if the registry refused the operator's identity (status 401 or 403). If the registry
+// did not accept the token (status 401), told also reports this to Identities. Only the remedy shows a user that a pull
+// Secret is missing, or that the operator lacks a permission.
 func told(auth authn.Authenticator, err error) error {
 	own, ok := auth.(*identity)
 	status := statusOf(err)

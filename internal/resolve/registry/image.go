@@ -23,8 +23,8 @@ type Image struct {
 	// Provider is the value of LabelProvider, with the metadata of an external provider. Empty means that the image has
 	// no such label, or was read as a server image.
 	Provider string
-	// Entrypoint is the program that the image starts, with its arguments. Nil means that the image has no entrypoint, or
-	// that the entrypoint also needs the arguments of CMD, which a command in a pod would drop.
+	// Entrypoint is the program that the image starts, with its arguments. Nil means that the image has no entrypoint,
+	// that the entrypoint is too long, or that it also needs the arguments of CMD, which a command in a pod would drop.
 	Entrypoint []string
 }
 

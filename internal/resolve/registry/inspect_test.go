@@ -174,7 +174,7 @@ func TestPlatforms(t *testing.T) {
 }
 
 // TestLabels checks the labels that Texts returns. They contain a configuration that is smaller than 50 KiB, or the
-// location of a larger one. ConfigLabels lists all labels of a configuration.
+// location of a configuration of 50 KiB or more. ConfigLabels lists all labels of a configuration.
 func TestLabels(t *testing.T) {
 	for name, tc := range map[string]struct {
 		labels Labels

@@ -28,8 +28,9 @@ const (
 	// LabelDefaultConfig names the file whose content is in the label com.ogx.config.<file>.
 	LabelDefaultConfig = "com.ogx.distribution.default-config"
 	labelConfigFile    = "com.ogx.config."
-	// LabelRelease is the server's release. If this label is missing, the package uses LabelImageVersion, the version
-	// label that image builders write by convention, provided that its value is a release version.
+	// LabelRelease is the server's release. If this label is missing, the package returns the value of LabelImageVersion,
+	// the version label that image builders write by convention. Package distribution ignores a value that is not a
+	// release version.
 	LabelRelease      = "io.llamastack.server.version"
 	LabelImageVersion = "org.opencontainers.image.version"
 	// LabelProvider holds the metadata of an external provider's package, in base64.

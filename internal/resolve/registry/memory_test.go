@@ -26,7 +26,7 @@ func yamlOf(number, size int) string {
 
 const usualConfig = 50 << 10
 
-// BenchmarkExtract reads a configuration of 50 KB from an image in memory, to measure the time of a read without the
+// BenchmarkExtract reads a configuration of 50 KiB from an image in memory, to measure the time of a read without the
 // network. The limit is 50 ms.
 func BenchmarkExtract(b *testing.B) {
 	wanted := yamlOf(0, usualConfig)

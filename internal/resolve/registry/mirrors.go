@@ -13,11 +13,11 @@ type placeError struct {
 }
 
 // mirrorsError is the error for an image that was not read from any of its repositories. It holds the reason for each
-// repository, in order.
+// repository that was tried, in order.
 type mirrorsError []placeError
 
-// orOnly returns the errors of all repositories. If there is only one repository, orOnly returns the error without the
-// name of the repository.
+// orOnly returns the errors of all repositories that were tried. If only one repository was tried, orOnly returns its
+// error without the name of the repository.
 func (e mirrorsError) orOnly() error {
 	if len(e) == 1 {
 		return e[0].err

@@ -268,8 +268,8 @@ func (p *Pool) old(before Outcome) ages {
 	}
 }
 
-// take takes a share of the pool for an image. If no share for the registry or the namespace is free, it returns false
-// and puts the task back into the queue.
+// take takes a share of the pool for an image. If a limit is reached for the registry, for the namespace, or for both
+// together, it returns false and puts the task back into the queue.
 func (p *Pool) take(task *part, of key, image string) (release func(), ok bool) {
 	registry := registryOf(image)
 	shares := map[share]int{
@@ -319,8 +319,9 @@ func (p *Pool) read(ctx context.Context, reader *Reader, target Target, old ages
 	return Outcome{Image: read.image, Err: read.err, asked: read.asked}
 }
 
-// conclude records the outcome of an attempt. It reports whether the stack must be notified. It also schedules a retry
-// for a read that the registry refused, because a user can fix the cause and the operator receives no notification.
+// conclude records the outcome of an attempt. It reports whether the stack must be notified. If there is no
+// configuration, it schedules another attempt. It does so even if the registry refused the read, because a user can fix
+// the cause and the operator receives no notification.
 func (p *Pool) conclude(target Target, outcome Outcome) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -114,7 +114,7 @@ func TestPoolConfigure(t *testing.T) {
 	})
 }
 
-// TestPoolShares checks the limits: at most two concurrent reads from one registry for one namespace, so that another
+// TestPoolShares checks the limit of two concurrent reads from one registry for one namespace, so that another
 // namespace keeps its share.
 func TestPoolShares(t *testing.T) {
 	server := serve(t)

@@ -26,7 +26,7 @@ type Providers struct {
 // maxProviders is the maximum total size, in bytes, of the labels of one stack's external providers.
 const maxProviders = 1 << 20
 
-// These are the errors for an image that was not read because of other images.
+// These are the errors for an image that was not read, or whose metadata is not used, because of other images.
 var (
 	errNoTime  = errors.New("reading the images of the other external providers took too long")
 	errNoLabel = fmt.Errorf("%w; remove an external provider, or shorten spec.configSchema in the metadata of a package",
@@ -83,8 +83,8 @@ func (t *providersTask) next() (string, bool) {
 }
 
 // ReadProviders returns the last outcomes for the images of a stack's external providers, keyed by image. It returns
-// false until an attempt for each image has ended. It does not wait: the first call starts to read the images. Callers
-// must not change the returned map.
+// false until every image has an outcome, or if the outcomes were dropped to make room for other stacks in the
+// namespace. It does not wait: the first call starts to read the images. Callers must not change the returned map.
 func (p *Pool) ReadProviders(target Providers) (map[string]Outcome, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

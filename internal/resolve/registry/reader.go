@@ -64,9 +64,10 @@ func New(options Options) *Reader {
 // Close closes idle connections.
 func (r *Reader) Close() { r.through.close() }
 
-// Read reads an image with the caller's credentials. It always requests the digest of a tag from the registry. It sends
-// no request for a digest while it remembers the content that it read from the same repository with the same
-// credentials. Lasting and Transient classify its errors. No error contains text that a remote host wrote.
+// Read reads an image with the caller's credentials. For an image with a tag, it always requests the digest of the tag
+// from the registry. For an image with a digest, it sends no request while it remembers the content that it read from
+// the same repository with the same credentials. Lasting and Transient classify its errors. No error contains text that
+// a remote host wrote.
 func (r *Reader) Read(ctx context.Context, image string, credentials authn.Keychain) (*Image, error) {
 	read := r.readAs(ctx, image, credentials, false, ages{})
 	return read.image, read.err

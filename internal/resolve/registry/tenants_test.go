@@ -17,9 +17,9 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// TestTenantForgesLayer covers the attack that the comparison of layer digests prevents: a tenant's registry serves
-// the manifest of a victim together with a forged layer. The file is at the start of the layer, and the changed bytes
-// are before its end.
+// TestTenantForgesLayer covers the attack that the comparison of layer digests prevents: a tenant's registry serves the
+// manifest of a victim together with a forged layer. The file is at the start of the layer, so the changed bytes are
+// before the end of the layer.
 func TestTenantForgesLayer(t *testing.T) {
 	content, err := layer(t, entry{name: "config.yaml", content: config, kind: '0'}, entry{name: "rest", kind: '0', size: 1 << 20}).Uncompressed()
 	if err != nil {

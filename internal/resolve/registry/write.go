@@ -11,8 +11,8 @@ const (
 	LayerFile = "usr/share/llama-stack/config.yaml"
 )
 
-// ConfigLabels lists the labels that contain a configuration, its location or its schema version. A program that writes
-// a configuration must remove the labels that it does not write again.
+// ConfigLabels lists the labels of this project that contain a configuration, its location or its schema version. A
+// program that writes a configuration must remove the labels that it does not write again.
 var ConfigLabels = []string{LabelBase64, LabelLayer, LabelPath, LabelConfigVersion}
 
 // Labels holds the content of an image's labels.

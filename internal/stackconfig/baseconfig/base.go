@@ -40,8 +40,8 @@ func (e *UnsupportedVersionError) Error() string {
 }
 
 // Parse reads a base configuration. It expands aliases and merge keys, and removes null values that the server rejects.
-// It keeps the order, unknown keys and the original text of scalars. Errors in the YAML syntax or the structure contain
-// the line number of the problem. No input makes it panic.
+// It keeps the order, unknown keys and the original text of scalars. An error about the YAML syntax or the structure
+// contains the line number of the problem. No input makes Parse panic.
 func Parse(data []byte) (*Base, error) {
 	digest := sha256.Sum256(data)
 	if base, ok := parsed.Get(digest); ok {

@@ -54,8 +54,9 @@ func (c *checker) available(api string) string {
 	return text
 }
 
-// apis reports APIs with which the server does not start: unknown names, and APIs that require a provider but do not
-// have one (server fact 53, server fact 54).
+// apis reports APIs with which the server does not start (server fact 53, server fact 54). These are unknown names,
+// APIs that have a section of providers but do not accept providers, and APIs that require a provider but do not have
+// one.
 func (c *checker) apis() {
 	providers := yamlnode.Get(c.Root, "providers")
 	for i, item := range yamlnode.Items(yamlnode.Get(c.Root, "apis")) {

@@ -51,7 +51,7 @@ func MissingAPIs(d *draft.Draft) []Missing {
 }
 
 // ProvidedBy returns the API whose providers provide the given API, for example inference for models. It returns an
-// empty string when the server always has the API.
+// empty string when the server always has the API, or when the release does not have it.
 func ProvidedBy(d *draft.Draft, api string) string {
 	known, ok := d.Release.API(api)
 	switch {

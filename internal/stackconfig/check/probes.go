@@ -33,7 +33,7 @@ func (c *checker) routePolicy() {
 	}
 	if permitted, known := permits(rules, release.HealthPath); known && !permitted {
 		c.failAt(path, func() string {
-			return fmt.Sprintf("no rule permits %s without a token, so the server rejects the probes and is never ready; "+
+			return fmt.Sprintf("the rules do not permit %s without a token, so the server rejects the probes and is never ready; "+
 				"begin the list with {permit: {paths: %s}}", release.HealthPath, release.HealthPath)
 		})
 	}

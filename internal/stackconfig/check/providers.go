@@ -10,9 +10,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// providers reports repeated ids and types that do not start, and checks each enabled provider's config against its
-// type. It skips a type without known facts, because only the server in the image, which provides the type, can check
-// it.
+// providers reports types that do not start and repeated IDs, and checks each enabled provider's config against its
+// type. It skips a type without known facts, because only the server in the image that provides the type can check this
+// config.
 func (c *checker) providers() {
 	c.scoring()
 	seen := make(map[[2]string]bool, len(c.Index.Providers))
@@ -27,8 +27,8 @@ func (c *checker) providers() {
 		}
 		if e.Kind.Broken != "" {
 			c.failAt(path, func() string {
-				return fmt.Sprintf("%s does not start in server release %s; %s, and disable this provider by adding %s/%s to spec.disabled",
-					e.Kind.Type, c.Release.Line, e.Kind.Broken, draft.APIField(e.API), e.ID)
+				return fmt.Sprintf("%s does not start in server release %s; disable this provider by adding %s/%s to spec.disabled, and %s",
+					e.Kind.Type, c.Release.Line, draft.APIField(e.API), e.ID, e.Kind.Broken)
 			})
 			continue
 		}
@@ -66,7 +66,7 @@ func (c *checker) scoring() {
 		switch path := e.Path(); {
 		case path == nil || e.ID == other.ID:
 		case e.External != nil && other.External != nil:
-			c.Failf(path, same+"remove one of them", e.ProviderType, other.ID)
+			c.Failf(path, same+"remove one of the two providers", e.ProviderType, other.ID)
 		default:
 			c.Failf(path, same+"give this provider the ID %q, or disable %s/%s", e.ProviderType, other.ID, other.ID, draft.APIField(e.API), other.ID)
 		}

@@ -15,7 +15,7 @@ import (
 )
 
 // registeredResources reports resources of unknown providers (server fact 17), and resources that their provider does
-// not register. The server does not start with either kind of entry. registeredResources also reports repeated ids (see
+// not register. The server does not start with either kind of entry. registeredResources also reports repeated IDs (see
 // publicIDs) and ignored lists (see warnDropped). registeredResources skips resources whose condition is not met.
 func (c *checker) registeredResources() {
 	for _, known := range c.Release.Resources() {
@@ -55,7 +55,7 @@ func (c *checker) warnDropped(known release.Resource) {
 }
 
 // refusal returns the reason why the provider of a resource does not register it, and the key with the wrong value.
-// With such a resource, the server does not start (server fact 60, server fact 72). The result is empty when the
+// With such a resource, the server does not start (server fact 60, server fact 72). Both results are empty when the
 // provider accepts the resource, when no facts about the provider's type are known, or when the name of the resource is
 // known only in the pod.
 func refusal(known release.Resource, item *yaml.Node, kind *provider.Type) (key, problem string) {

@@ -44,7 +44,7 @@ type Draft struct {
 	errors, warnings, ignorances tally
 	warned                       map[Finding]bool
 
-	// env are the variables that the configuration reads. set holds their names.
+	// env lists the variables that the configuration reads. set holds their names.
 	env []EnvVar
 	set map[string]bool
 }

@@ -61,7 +61,7 @@ func TestAvailableProviders(t *testing.T) {
 	}
 }
 
-// A provider is found by its resolved id. It is enabled only if its variable is known to be set.
+// A provider is found by its resolved ID. It is enabled only if its variable is known to be set.
 func TestResolve(t *testing.T) {
 	const base = "providers: {inference: [{provider_id: '${env.A:+a}'}, {provider_id: '${env.B:+b}'}, {provider_id: c}]}"
 	d := newDraft(t, base, &intent.Intent{Variables: []string{"A"}})

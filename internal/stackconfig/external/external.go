@@ -25,9 +25,9 @@ type Installed struct {
 }
 
 // Apply writes the external providers into the configuration (FR-090 to FR-092). An external provider replaces a
-// provider with the same API and ID, with a warning. Otherwise, Apply adds it after the other providers of its API.
-// Apply omits the providers that the user disabled, because the `disable` step reports them. It also omits, with an
-// error, the providers whose API does not exist or differs from the API in the image.
+// provider with the same API and ID, with a warning. If no such provider exists, Apply adds the external provider after
+// the other providers of its API. Apply omits the providers that the user disabled, because the `disable` step reports
+// them. It also omits, with an error, the providers whose API does not exist or differs from the API in the image.
 //
 // The parameter `packages` holds the metadata of the images, keyed by provider ID. Apply returns the providers that the
 // pods install.

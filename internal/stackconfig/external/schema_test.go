@@ -106,7 +106,7 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// A schema whose number of members doubles with each level does not take exponential time.
+// A check against a schema whose number of members doubles with each level does not take exponential time.
 func TestSchemasThatGrow(t *testing.T) {
 	started := time.Now()
 	definitions := map[string]any{}

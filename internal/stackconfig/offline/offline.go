@@ -228,7 +228,7 @@ var hubVariables = []string{names.EnvHubCache, names.EnvModelCache, names.EnvSen
 
 func (c *checks) hasHubFiles() bool { return c.Intent.Files.Hub || c.userSets(hubVariables...) }
 
-// userSets reports whether the user sets one of these variables on the server's container.
+// userSets reports whether the user sets at least one of the given variables on the server's container.
 func (c *checks) userSets(variables ...string) bool {
 	return slices.ContainsFunc(variables, func(name string) bool {
 		_, set := slices.BinarySearch(c.Intent.Variables, name)

@@ -2,7 +2,7 @@ package provider
 
 import "strings"
 
-// Defaults returns RequiredDefaults for a provider with the given id in a distribution with the given name. Defaults
+// Defaults returns RequiredDefaults for a provider with the given ID in a distribution with the given name. Defaults
 // replaces the placeholders {id}, {table} (the ID as a table name) and {distribution}. The result is a copy.
 func (t *Type) Defaults(id, distribution string) []Default {
 	out := make([]Default, len(t.RequiredDefaults))
@@ -48,8 +48,8 @@ func expand(fill *strings.Replacer, value any) any {
 	}
 }
 
-// tableName returns a table name for a provider's ID. The server inserts it into some statements without quotes, so it
-// contains only lowercase letters, digits and underscores.
+// tableName returns a table name for a provider's ID. The server inserts the table name without quotes into some SQL
+// statements, so the name contains only lowercase letters, digits and underscores.
 func tableName(id string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -35,8 +35,9 @@ type Type struct {
 	EndpointPath string
 	// EndpointIgnored reports whether the server ignores EndpointKey and calls the public service (server fact 11).
 	EndpointIgnored bool
-	// EndpointParts are the keys for the parts of an endpoint when EndpointKey accepts only a host name (pgvector). Port
-	// is then the key for the port, and a scheme or path is an error. The zero value means that the endpoint is a URL.
+	// EndpointParts are the keys for the other parts of an endpoint when EndpointKey accepts only a host name (pgvector).
+	// Port is then the key for the port, and a scheme or path is an error. The zero value means that the endpoint is a
+	// URL.
 	EndpointParts EndpointParts
 	// CredentialKey is the key for the API key or password, for example `api_key` or `password`. Empty means that the type
 	// has no such key.
@@ -81,7 +82,8 @@ type Type struct {
 	Deprecated string
 }
 
-// EndpointParts names the keys of an endpoint that consists of several keys instead of a single URL.
+// EndpointParts names the keys, in addition to EndpointKey, for an endpoint that is split into several keys instead of
+// written as a single URL.
 type EndpointParts struct {
 	// Port is the key for the port, for example `port`.
 	Port string
@@ -93,8 +95,8 @@ type Default struct {
 	Key string
 	// Value is null, bool, string, json.Number, []any, or Fields for an ordered mapping.
 	//
-	// In Type.RequiredDefaults, its strings may contain placeholders: {id} (the provider's ID), {table} (the ID as a table
-	// name), and {distribution} (the distribution's name, as in `~/.llama/distributions/{distribution}/files`).
+	// In Type.RequiredDefaults, the strings in Value can contain placeholders: {id} (the provider's ID), {table} (the ID
+	// as a table name), and {distribution} (the distribution's name, as in `~/.llama/distributions/{distribution}/files`).
 	Value any
 }
 

@@ -128,8 +128,9 @@ func (c *configWriter) credential() {
 	c.put(c.kind.CredentialKey, yamlnode.String(text), p.APIKey.Path)
 }
 
-// insteadOfAPIKey returns the remedy for a type without an API key: the keys for its credentials, and the releases that
-// read an API key. Up to 0.3, for example, Bedrock reads the keys of an AWS account.
+// insteadOfAPIKey returns the remedy for a type without an API key: the keys for its credentials or, if it has none,
+// all its keys, and the releases in which it accepts an API key. Up to 0.3, for example, Bedrock reads the keys of an
+// AWS account.
 func (c *configWriter) insteadOfAPIKey() string {
 	var secrets []string
 	for i := range c.kind.Config.Keys {
@@ -208,7 +209,7 @@ func (c *configWriter) connection(base *yaml.Node) {
 	}
 }
 
-// starts reports whether the server starts with the resolved form of a value from the base. The base's provider may
+// starts reports whether the server starts with the resolved form of a value from the base. The base's provider might
 // exist only when its variable is set, but the user's provider always exists.
 func (c *configWriter) starts(key *schema.Key, value *yaml.Node) bool {
 	text, replaced := c.StartupText(value)
@@ -220,9 +221,9 @@ func (c *configWriter) isEndpoint(key string) bool {
 	return key == c.kind.EndpointKey || key == c.kind.EndpointParts.Port
 }
 
-// defaults writes the values that the type needs and the user did not set. It uses the values of the base's provider
-// with the same ID and type, so that the provider keeps its file or namespace and no data is lost. Otherwise it uses
-// the defaults of the release.
+// defaults writes the values that the type needs and the user did not set. If the base's provider with the same ID and
+// type sets such a value, defaults keeps this value, so that the provider keeps its file or namespace and no data is
+// lost. Otherwise, defaults uses the default of the release.
 func (c *configWriter) defaults(base *yaml.Node) {
 	needed := c.kind.Defaults(c.entry.ID, c.Distribution)
 	for i := range needed {

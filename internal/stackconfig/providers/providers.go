@@ -15,8 +15,9 @@ import (
 )
 
 // Apply writes the user's providers into the configuration (FR-021). A provider replaces the base's provider with the
-// same API and ID. Otherwise, Apply adds it after the other providers of its API. Apply omits providers that the user
-// disabled or that an external provider replaces. The `disable` and `external` steps report them.
+// same API and ID. If the base has no such provider, Apply adds the user's provider after the other providers of its
+// API. Apply omits providers that the user disabled or that an external provider replaces. The `disable` and `external`
+// steps report them.
 func Apply(d *draft.Draft) {
 	for i := range d.Intent.Providers {
 		p := &d.Intent.Providers[i]
@@ -44,8 +45,8 @@ func HasAPI(d *draft.Draft, name string, path *field.Path) bool {
 }
 
 // providerType returns the type that the user specified with a full type or a short name. For a short name,
-// providerType adds the prefix that the type has in this release (FR-030). For an unknown type, and for a type
-// that does not start, it reports an error and returns false.
+// providerType adds the prefix that the type has in this release (FR-030). For an unknown type, and for a type with
+// which the server does not start, it reports an error and returns false.
 func providerType(d *draft.Draft, p *intent.Provider) (*provider.Type, bool) {
 	kind, ok := d.Release.ResolveType(p.API, p.Type)
 	if ok && kind.Broken != "" {
@@ -84,7 +85,7 @@ func MeantType(d *draft.Draft, p *intent.Provider) string {
 		return fmt.Sprintf("; did you mean %q?", nearest)
 	}
 	if nearest := release.NearestTypeOfAny(p.API, p.Type); nearest != "" {
-		return fmt.Sprintf("; did you mean %q, which releases %s have?", nearest, strings.Join(release.LinesWith(p.API, nearest), ", "))
+		return fmt.Sprintf("; did you mean %q? releases that have this type: %s", nearest, strings.Join(release.LinesWith(p.API, nearest), ", "))
 	}
 	return "; known types: " + strings.Join(d.Release.ProviderTypes(p.API), ", ")
 }

@@ -24,8 +24,8 @@ func newDraft(t *testing.T, base string, in *intent.Intent) *draft.Draft {
 	return d
 }
 
-// A user's provider replaces the base's provider with the same ID, even if that provider has a condition. The user's
-// other providers follow those of the base.
+// A user's provider replaces the base's provider with the same ID, even if the base's provider has a condition. The
+// user's other providers follow those of the base.
 func TestApply(t *testing.T) {
 	const base = `providers:
   inference:

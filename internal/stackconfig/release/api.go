@@ -37,7 +37,8 @@ var partOf = map[string]string{
 	"api": "API", "provider": "provider type", "resource": "resource kind", "section": "section", "tool": "tool",
 }
 
-// Note returns a part of a message that names the last release with this part and, if there is one, the replacement.
+// Note returns text for a message. The text names the last release with the removed part and, if there is one, the
+// replacement.
 func (r Removal) Note() string {
 	text := "release " + r.Last + " was the last release with this " + partOf[r.Kind]
 	if r.Instead != "" {

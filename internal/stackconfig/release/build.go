@@ -63,7 +63,7 @@ func (b *builder) fail(err error) {
 }
 
 // class returns the class with the given name. If the data has no such class, the builder fails with an error that
-// names the part `user`, which refers to the class.
+// names `user`, the part of the data that refers to the class.
 func (b *builder) class(name, user string) *schema.Class {
 	c, ok := b.classes[name]
 	if !ok {

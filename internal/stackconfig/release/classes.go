@@ -7,7 +7,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// buildClasses creates the classes of a release. Classes refer to each other, so it creates all classes first.
+// buildClasses creates the classes of a release. Classes refer to each other, so buildClasses creates all classes
+// before it sets their keys.
 func buildClasses(rows map[string]*classRow) (map[string]*schema.Class, error) {
 	classes := make(map[string]*schema.Class, len(rows))
 	for name, row := range rows {

@@ -15,7 +15,7 @@ import (
 type retired struct {
 	Removal `json:",inline"`
 	// Since is the first release line to which Instead applies. Empty means the release line after Last. If several rows
-	// describe the same part, the row with the latest Since applies.
+	// for the same part apply to a line, the row with the latest Since takes precedence.
 	Since string `json:"since,omitempty"`
 }
 

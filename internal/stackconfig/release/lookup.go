@@ -13,13 +13,13 @@ type Match struct {
 	Release *Release
 	// Asked is the requested version, without a leading `v`.
 	Asked string
-	// Exact reports whether the data is for the requested version. This is the case if a line or a version in
-	// Release.Covers was requested. Otherwise, the data is for another version of the same line, and the caller must
-	// warn the user.
+	// Exact reports whether the data is for the requested version. This is the case if the caller requested a line, or a
+	// version that Release.Covers contains. Otherwise, the data is for another version of the same line, and the caller
+	// must warn the user.
 	Exact bool
 }
 
-// UnknownError reports that there is no data for a release, or that users may not request the release.
+// UnknownError reports that there is no data for a release, or that users cannot request the release.
 type UnknownError struct {
 	// Asked is the requested release.
 	Asked string
@@ -57,8 +57,8 @@ func IsVersion(text string) bool { return version.MatchString(text) }
 var line = regexp.MustCompile(`^v?([0-9]+\.[0-9]+)(?:[^0-9]|$)`)
 
 // LineOf returns the line of a version. It accepts all forms in which servers report their versions (`0.7.1.dev3`,
-// `1.0.0rc1`). The operator does not necessarily contain data for this line. LineOf returns an empty string for any
-// other string.
+// `1.0.0rc1`). For any other string, LineOf returns an empty string. The operator does not necessarily contain data for
+// the line.
 func LineOf(version string) string {
 	if groups := line.FindStringSubmatch(version); groups != nil {
 		return groups[1]

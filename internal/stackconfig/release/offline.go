@@ -15,8 +15,9 @@ type Offline struct {
 // OfflineVariable is an environment variable with its value.
 type OfflineVariable struct{ Name, Value string }
 
-// offlineRow is the entry `offline` of the overlay. The keys of its maps are providers in several lines, written as
-// api/type. Providers that the line does not have are ignored.
+// offlineRow contains the fields of the entry `offline` in the overlays. The keys of Services and Downloads, and the
+// items of ServicesAtStart, are providers of several lines, written as api/type. A line ignores the providers that it
+// does not have.
 type offlineRow struct {
 	Variables map[string]string `json:"variables"`
 	Tokenizer string            `json:"tokenizer"`

@@ -41,8 +41,8 @@ func TestOffline(t *testing.T) {
 	})
 }
 
-// TestServices checks which types call a service or download files, and that the user sets the endpoint of every other
-// remote type.
+// TestServices checks which types call a service or download files. It also checks that each remote type that calls no
+// service has a key for the endpoint, unless withoutService lists the type.
 func TestServices(t *testing.T) {
 	found := map[string]bool{}
 	eachLine(t, func(t *testing.T, r *release.Release) {

@@ -18,11 +18,11 @@ type overlay struct {
 	Corrections []correction `yaml:"corrections"`
 }
 
-// correction changes one part of the extracted data, or adds facts that the package does not contain.
+// correction changes one part of the extracted data, or adds facts that the server's package does not contain.
 type correction struct {
-	// Of is the name of the part: `release`, `runtime`, `storage`, `tools`, `offline`, `provider
-	// inference/remote::vllm`, `backend kv_redis`, `store metadata`, `resource models`, `class GeminiConfig`, `key
-	// VLLMInferenceAdapterConfig.base_url`.
+	// Of is the name of the part: `release`, `runtime`, `storage`, `tools` or `offline`, or a kind and a name, for example
+	// `provider inference/remote::vllm`, `backend kv_redis`, `store metadata`, `resource models`, `class GeminiConfig` or
+	// `key VLLMInferenceAdapterConfig.base_url`.
 	Of string `yaml:"of"`
 	// Since and Until are the first and the last release line to which the correction applies. Empty means no limit.
 	Since string `yaml:"since"`
@@ -184,7 +184,7 @@ func (d *document) part(of string) (any, error) {
 	}
 }
 
-// key returns the row for a key, given by a name in the form `Class.key`. The class name may contain dots.
+// key returns the row for a key, given by a name in the form `Class.key`. The class name can contain dots.
 func (d *document) key(name string) (any, error) {
 	dot := strings.LastIndexByte(name, '.')
 	if dot < 0 {

@@ -138,7 +138,7 @@ func (r *Release) ResolveType(api, name string) (*provider.Type, bool) {
 }
 
 // NearestType returns the type, among those of an API, that is most similar to a misspelled type, or an empty string.
-// It compares a name without a prefix with the types' names without their prefixes.
+// If the misspelled type has no prefix, NearestType ignores the prefixes of the types.
 func (r *Release) NearestType(api, name string) string {
 	return nearestType(r.ProviderTypes(api), name)
 }

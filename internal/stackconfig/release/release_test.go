@@ -966,8 +966,8 @@ func has(r *release.Release, kind, name string) bool {
 	}
 }
 
-// things lists the items of a line: "api inference", "provider inference/remote::vllm", "resource models", "section
-// server".
+// things lists the items of a line, such as "api inference", "provider inference/remote::vllm", "resource models" and
+// "section server".
 func things(r *release.Release) []string {
 	var out []string
 	for _, name := range r.APIs() {

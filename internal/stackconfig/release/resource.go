@@ -96,7 +96,7 @@ type Tools struct {
 	// MCP is the kind of resource that declares an MCP server: `tool_groups` up to 0.6, and `connectors` in later
 	// releases.
 	MCP string
-	// MCPURLKey is the key, for example `url`, of the server's URL in that resource.
+	// MCPURLKey is the key, for example `url`, for the MCP server's URL in that resource.
 	MCPURLKey string
 	// MCPProvider is the tool_runtime provider type that MCP servers need: `remote::model-context-protocol`.
 	MCPProvider string

@@ -70,7 +70,7 @@ type Store struct {
 	Class *schema.Class
 	// Default is the reference for a config, with KVDefault or SQLDefault as the name of the backend. Nil means that the
 	// store is optional and that the defaults do not include it. When Storage.Inline is true, Default is a whole backend.
-	// Its strings may contain the placeholder {distribution}, which the method For replaces.
+	// The strings in Default can contain the placeholder {distribution}, which the method For replaces.
 	Default provider.Fields
 	// Required reports whether a server with a `storage` section needs the store to start.
 	Required bool

@@ -72,7 +72,7 @@ type resource struct {
 }
 
 // newResource creates an entry that contains only the ID. It reports an error for a kind that the release does not
-// have.
+// have, or whose entries the server ignores.
 func (r *registrar) newResource(kind, id string, path *field.Path) (*resource, bool) {
 	known, ok := r.Release.Resource(kind)
 	if !ok {
@@ -283,7 +283,7 @@ func (r *registrar) replaceDefault(reference release.Reference, own firstOf) {
 		reference.Path, own.id, named)})
 }
 
-// isRegistered reports whether the server registers a resource with a kind and an ID.
+// isRegistered reports whether the server registers a resource with the given kind and ID.
 func (r *registrar) isRegistered(kind, id string) bool {
 	known, ok := r.Release.Resource(kind)
 	if !ok {

@@ -110,7 +110,8 @@ func (r *registrar) toolProvider(t *intent.Tool, what string, types []string) *d
 }
 
 // mcpServer declares an MCP server. If the user also names a provider, that provider calls the MCP server, and must
-// therefore support MCP. In a release whose configuration has no tool groups, the server chooses the provider.
+// therefore support MCP. In a release that does not declare MCP servers as tool groups, the stack's server itself
+// chooses the provider.
 func (r *registrar) mcpServer(t *intent.Tool) {
 	served := t.Provider
 	if r.Release.Tools.MCPProvider != "" {
@@ -138,7 +139,7 @@ func (r *registrar) mcpServer(t *intent.Tool) {
 	r.register(res)
 }
 
-// mcpURL writes the URL under its key, which may be nested (mcp_endpoint.uri).
+// mcpURL writes the URL under its key, which can be nested (mcp_endpoint.uri).
 func (r *registrar) mcpURL(entry *yaml.Node, t *intent.Tool) {
 	origin := draft.From(t.Path.Child("mcpEndpoint"))
 	keys := strings.Split(r.Release.Tools.MCPURLKey, ".")

@@ -11,9 +11,9 @@ import (
 // of the mapping, then the missing keys, in declared order, and then the broken rules. A nil node and null count as an
 // empty mapping.
 //
-// The type of a string with an environment reference (`${env.NAME:=1}`) is determined at startup, so the string is
-// accepted wherever any scalar is accepted. Check does not follow aliases, because package baseconfig replaces the
-// aliases of a base config with their targets.
+// The type of a string with an environment reference (`${env.NAME:=1}`) is determined at startup, so Check accepts the
+// string wherever the class accepts a scalar of some type. Check does not follow aliases, because package baseconfig
+// replaces the aliases of a base config with their targets.
 func (c *Class) Check(node *yaml.Node) []Problem {
 	if node == nil || node.Kind == yaml.ScalarNode && scalarKind(node) == valueNull {
 		node = &yaml.Node{Kind: yaml.MappingNode}

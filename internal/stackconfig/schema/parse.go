@@ -121,7 +121,8 @@ func (s *scanner) named(name string) *Expr {
 	return &Expr{Kind: KindAny}
 }
 
-// arguments reads the part in brackets after a generic name. Without brackets, the elements can have any type.
+// arguments reads the part in brackets after a generic name. A literal or enum requires the brackets. For any other
+// name, missing brackets mean that the elements can have any type.
 func (s *scanner) arguments(e *Expr, depth int) error {
 	if !s.accept('[') {
 		if e.Kind == KindLiteral {

@@ -15,8 +15,8 @@ const (
 	WrongType ProblemKind = "WrongType"
 	// OutOfRange means that the value has the correct type, but breaks a limit. The server does not start.
 	OutOfRange ProblemKind = "OutOfRange"
-	// ConflictingKeys means that the key and the key in Want are mutually exclusive, or that their lists have an item in
-	// common although they must not. The server does not start.
+	// ConflictingKeys means that the key and the key in Want are mutually exclusive, or that their lists or mappings have
+	// a value in common although they must not. The server does not start.
 	ConflictingKeys ProblemKind = "ConflictingKeys"
 	// IncompleteKeys means that the key requires the other keys that Want names. The server does not start.
 	IncompleteKeys ProblemKind = "IncompleteKeys"
@@ -35,10 +35,10 @@ type Problem struct {
 	// Path is the path from the checked node to the finding, for example `network.tls.verify` or `allowed_models[2]`.
 	// For a MissingKey, it ends with the missing key. Empty means the checked node itself.
 	Path string
-	// Want describes the expected type or limit, or the other keys that the problem involves. It is empty for UnknownKey
-	// and DeprecatedKey.
+	// Want describes the expected type or limit, the other keys that the problem involves, or the conflicting values. It
+	// is empty for UnknownKey and DeprecatedKey.
 	Want string
-	// Got is the kind of the value ("a whole number"). It is never the value itself, which may be a secret.
+	// Got is the kind of the value ("a whole number"). It is never the value itself, which might be a secret.
 	Got string
 	// Nearest is the name of the known key that is most similar to the unknown key, or empty.
 	Nearest string

@@ -60,7 +60,7 @@ func presenceOf(node *yaml.Node) presence {
 	}
 }
 
-// maybeEmpty reports whether a string is a reference that may be null, depending on whether its variable is set.
+// maybeEmpty reports whether a string is a reference whose value can be null, depending on whether its variable is set.
 func maybeEmpty(text string) bool {
 	reference, whole := envref.Server.Whole(text)
 	return whole && (reference.Operator == envref.Alternative || reference.Operator == envref.Default &&

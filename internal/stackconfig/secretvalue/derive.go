@@ -42,8 +42,9 @@ type Derived struct {
 }
 
 // Derive returns a part of a Secret's value. The value is a connection string: postgresql://user:password@host:port/db
-// or host=… user=…. For PartEncoded, it can be any value. The server's type conversion leaves the result unchanged.
-// Errors describe the problem. They contain no part of the value except sslmode and the name of a parameter.
+// or host=… user=…. For PartEncoded, the value can be any text that Usable accepts. The server's type conversion leaves
+// the result unchanged. Errors describe the problem. They contain no part of the value except sslmode and the name of a
+// parameter.
 func Derive(part Part, value string) (string, error) {
 	if part == PartEncoded {
 		return encoded(value, "the value")

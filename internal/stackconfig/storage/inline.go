@@ -27,9 +27,9 @@ type InlineStore struct {
 }
 
 // inlineStorage writes the user's backend of a family to every store of the family. It is for releases in which each
-// store is a whole backend. These releases have no backends section to which stores could refer (FR-053). A store in
-// the settings of a provider is unchanged. The registry needs no changes, because these releases replace a model with
-// its changed version (server fact 21, server fact 50).
+// store is a whole backend. These releases have no backends section to which stores could refer (FR-053). A store that
+// the user set in the settings of a provider is unchanged. The registry needs no changes, because these releases
+// replace a model with its changed version (server fact 21, server fact 50).
 func inlineStorage(d *draft.Draft) []secretvalue.Derived {
 	s := storageWriter{Draft: d}
 	for _, store := range []*intent.Store{d.Intent.Storage.KV, d.Intent.Storage.SQL} {

@@ -13,8 +13,8 @@ import (
 
 const (
 	tableKey = "table_name"
-	// keyValueTable is the default table of a key-value store in PostgreSQL up to release 0.7. Release 0.8 has a different
-	// default, and does not find the data in this table (server fact 42).
+	// keyValueTable is the default table of a key-value store in PostgreSQL up to release 0.7. Release 0.8 and later
+	// releases have a different default, and do not find the data in this table (server fact 42).
 	keyValueTable = "llamastack_kvstore"
 )
 

@@ -32,12 +32,12 @@ var All = []Shape{
 		return "storage:\n  backends:\n    kv_default: {type: kv_sqlite, db_path: /a}\n" + lines(n, "    b_%d: {}\n")
 	})},
 	{"base: unknown apis", 70_000, withBase(func(n int) string { return "apis:\n" + lines(n, "- a%d\n") })},
-	{"base: the same api", 65_000, withBase(func(n int) string { return "apis:\n" + lines(n, "- inference\n") })},
+	{"base: the same API", 65_000, withBase(func(n int) string { return "apis:\n" + lines(n, "- inference\n") })},
 	{"base: unknown providers", 32_000, withBase(func(n int) string { return "providers:\n" + lines(n, "  a%d: [{}]\n") })},
-	{"base: providers for one api", 14_000, withBase(func(n int) string {
+	{"base: providers for one API", 14_000, withBase(func(n int) string {
 		return "providers:\n  inference:\n" + lines(n, "  - {provider_id: p%d, provider_type: remote::vllm}\n")
 	})},
-	{"base: providers that need another api", 14_000, withBase(func(n int) string {
+	{"base: providers that need another API", 14_000, withBase(func(n int) string {
 		return "providers:\n  vector_io:\n" + lines(n, "  - {provider_id: p%d, provider_type: inline::faiss}\n")
 	})},
 	{"base: providers with the same ID", 14_000, withBase(func(n int) string {
@@ -360,7 +360,7 @@ var All = []Shape{
 		return made
 	}},
 	{"secrets", 2_000, func(n int) written { return written{spec: withSecrets(n)} }},
-	{"podTemplate: env in addition to that of secrets", 500, func(n int) written {
+	{"podTemplate: environment variables in addition to those for secrets", 500, func(n int) written {
 		made := withServer(func(n int) object {
 			return object{"env": many(n, func(i int) any { return object{"name": fmt.Sprintf("V%d", i*2), "value": "1"} })}
 		})(n)

@@ -175,7 +175,7 @@ func (c *Cluster) Stored(t testing.TB) map[string]Stored {
 		KVs []struct{ Key, Value, Version string } `json:"kvs"`
 	}
 	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil || response.StatusCode != http.StatusOK {
-		t.Fatalf("etcd answers %s: %v", response.Status, err)
+		t.Fatalf("etcd responds with status %s: %v", response.Status, err)
 	}
 	stored := map[string]Stored{}
 	for _, kv := range answer.KVs {

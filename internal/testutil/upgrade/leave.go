@@ -20,7 +20,7 @@ import (
 )
 
 // left contains stacks and the objects that the predecessor operator created for them, as a real API server returned
-// them. In each string, $NAME is the stack's name, $NAMESPACE is its namespace, and $UID is its UID.
+// them. In each file, $NAME is the stack's name, $NAMESPACE is the stack's namespace, and $UID is the stack's UID.
 //
 //go:embed testdata/*.yaml
 var left embed.FS
@@ -32,7 +32,7 @@ const (
 	applier = client.FieldOwner("kubectl-client-side-apply")
 )
 
-// Shapes returns the names of the stacks that Leave can create, sorted.
+// Shapes returns the values that Leave accepts for the parameter `shape`, sorted.
 func Shapes() ([]string, error) {
 	entries, err := fs.ReadDir(left, "testdata")
 	if err != nil {

@@ -31,7 +31,7 @@ type findings struct {
 	warnings []string
 }
 
-// check returns the findings that do not depend on other objects.
+// check returns the findings that depend only on the stack and on the operator's configuration.
 func (v *Validator) check(ctx context.Context, object *stack) findings {
 	in, warnings, errs := validate.Spec(object)
 	found := findings{errs: errs, warnings: warnings}
@@ -69,7 +69,7 @@ func (v *Validator) config(ctx context.Context) (operatorconfig.Config, error) {
 }
 
 // resolve determines the image and the release as the operator does: a running stack keeps its image as long as its
-// distribution name and version do not change.
+// distribution name and version do not change and no override replaces the image.
 func (v *Validator) resolve(object *stack, config operatorconfig.Config) (distribution.Resolved, error) {
 	asked, images := object.Spec.Distribution, distribution.Overrides{}
 	if in := object.Status.ResolvedDistribution; in != nil && in.Name == asked.Name && in.Version == asked.Version {

@@ -47,9 +47,9 @@ func NewValidator(options Options) *Validator {
 }
 
 // Handle answers one request. It allows an update that does not change the spec, or whose object is being deleted. It
-// denies any other object that it cannot decode. It turns an error that the stored object already has into a warning.
-// It denies an update through v1alpha1 that would remove fields of the stored object, because the annotation for such
-// fields has no space for them.
+// denies any other create or update request whose object it cannot decode. It turns an error that the stored object
+// already has into a warning. It denies an update through v1alpha1 that would remove fields of the stored object,
+// because the annotation for such fields has no space for them.
 func (v *Validator) Handle(ctx context.Context, request admission.Request) admission.Response {
 	if request.Operation != admissionv1.Create && request.Operation != admissionv1.Update || request.SubResource != "" {
 		return admission.Allowed("")

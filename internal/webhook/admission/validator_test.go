@@ -78,7 +78,7 @@ func update(before, raw runtime.RawExtension) admission.Request {
 	return request
 }
 
-// through returns the request of a user who writes the stack in a different version.
+// through returns the request of a user who writes the stack in the given version.
 func through(version string, request admission.Request) admission.Request {
 	request.RequestKind = &metav1.GroupVersionKind{
 		Group: v1alpha2.GroupVersion.Group, Version: version,
@@ -208,7 +208,8 @@ func TestHandle(t *testing.T) {
 	}
 }
 
-// TestHandleWrongType checks that a value of the wrong type is an error only in an update that changes the spec.
+// TestHandleWrongType checks that a value of the wrong type is an error when a user creates a stack or changes its
+// spec. It is not an error in other updates, or while the stack is being deleted.
 func TestHandleWrongType(t *testing.T) {
 	for name, tc := range map[string]handleCase{
 		"a value of the wrong type": {request: create(runtime.RawExtension{Raw: []byte(`{"spec":{"workload":{"replicas":"two"}}}`)}), denied: "spec.workload.replicas"},

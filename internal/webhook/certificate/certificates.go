@@ -31,7 +31,7 @@ type Options struct {
 	Clock clock.Clock
 }
 
-// Certificates creates, renews, serves and injects the webhook certificate. It runs in every replica.
+// Certificates creates, renews and serves the webhook certificate, and injects the CA bundle. It runs in every replica.
 type Certificates struct {
 	source   *source
 	injector *injector
@@ -70,9 +70,9 @@ func (c *Certificates) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, e
 }
 
 // Check is a readiness check. It returns an error until there is a serving certificate and the first attempt to make
-// the API server trust the certificate is over. Before that, the API server rejects stacks that need conversion. A user
-// who waits for the operator to become ready can therefore write stacks in every version. A ready replica remains
-// ready.
+// the API server trust the certificate is over. Before that, the API server rejects stacks that need conversion. Unless
+// this attempt fails, a user who waits for the operator to become ready can therefore write stacks in every version. A
+// ready replica remains ready.
 func (c *Certificates) Check(*http.Request) error {
 	if c.source.current.Load() == nil {
 		return errNoCertificate

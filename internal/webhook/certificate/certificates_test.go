@@ -93,8 +93,9 @@ func TestReadiness(t *testing.T) {
 	}
 }
 
-// A replica serves, but is not ready, until its first attempt to inject the bundle for conversion and validation has
-// ended. A user who applies the manifest and waits for the Deployment can then apply a stack.
+// A replica already serves during its first attempt to inject the bundle for conversion and validation. It becomes
+// ready only after this attempt has ended. A user who applies the manifest and waits for the Deployment can then apply
+// a stack.
 func TestReadyWhenTrusted(t *testing.T) {
 	for name, resource := range map[string]string{
 		"conversion": "customresourcedefinitions", "validation": "validatingwebhookconfigurations",

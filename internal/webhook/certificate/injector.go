@@ -47,7 +47,8 @@ type target struct {
 	writes  *rate.Limiter
 	tells   *rate.Limiter
 	changed signal
-	// settled is set permanently after the first attempt: the bundle is injected, is not needed, or cannot be injected.
+	// settled is set permanently after one of three outcomes: the bundle is injected, is not needed, or cannot be
+	// injected.
 	settled atomic.Bool
 }
 
@@ -93,7 +94,7 @@ func (i *injector) run(ctx context.Context) {
 	}
 }
 
-// check returns an error until the first attempt to inject the bundle into each object has ended.
+// check returns an error until every object is settled.
 func (i *injector) check() error {
 	for _, target := range i.targets {
 		if !target.settled.Load() {

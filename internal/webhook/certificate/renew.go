@@ -62,7 +62,7 @@ func (c content) signer(now time.Time, dnsNames []string) *authority {
 	}
 	newest := last(c.authorities, authority.signs)
 	if serves && newest.settles().Before(c.serving.Leaf.NotAfter) {
-		return nil // the certificate remains valid until the newest authority may sign
+		return nil // the certificate remains valid until the newest authority can sign
 	}
 	return newest
 }
@@ -89,7 +89,7 @@ func (c content) servesBy(a authority) bool {
 }
 
 // leaves returns the time by which every certificate that the authority signed has expired. It returns false if there
-// is no later authority, because in that case the authority may still sign certificates.
+// is no later authority, because in that case the authority can still sign certificates.
 func (c content) leaves(a authority) (time.Time, bool) {
 	later := slices.IndexFunc(c.authorities, func(b authority) bool { return b.signs() && a.made().Before(b.made()) })
 	if later < 0 {

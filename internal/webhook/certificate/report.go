@@ -23,9 +23,9 @@ const (
 	// one.
 	firstRetry = time.Second
 	lastRetry  = time.Minute
-	// quietRetry is a limit for write conflicts with another replica. A reporter does not report such a conflict while the
-	// pause before the next attempt is at most quietRetry. The injector also waits for quietRetry if its bundle is older
-	// than the Secret's bundle, or if it cannot write a condition.
+	// quietRetry is a limit for write conflicts with another replica. A reporter does not report a conflict while the
+	// pause before the next attempt is not longer. quietRetry is also the injector's pause if its bundle is older than the
+	// Secret's bundle, or if the injector cannot write a condition.
 	quietRetry = 8 * time.Second
 )
 

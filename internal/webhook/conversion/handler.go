@@ -27,7 +27,7 @@ const (
 // method other than POST, and 415 for a media type other than JSON.
 //
 // The uid, the desiredAPIVersion and the review's own kind and apiVersion have to precede the objects. Every API server
-// writes them in this order. The handler begins its response to a review larger than a mebibyte while it is still
+// writes these fields before the objects. The handler begins a response larger than a mebibyte while it is still
 // reading the review. The webhook server has to use HTTP/2, or HTTP/1.1 as implemented by net/http.
 func Handler(log logr.Logger) http.Handler {
 	return &handler{

@@ -55,8 +55,9 @@ func metadataNames(decoder *json.Decoder) (namespace, name string) {
 	return namespace, name
 }
 
-// eachField calls the function `read` for each field of an object, with `decoder` positioned at the value, until `read`
-// returns false or the JSON is invalid. It returns false if the value is not an object.
+// eachField calls the function `read` for each field of an object, with `decoder` positioned at the value. It stops if
+// `read` returns false or the JSON is invalid. eachField returns false if `decoder` is not at the beginning of an
+// object when the call begins.
 func eachField(decoder *json.Decoder, read func(key json.Token) bool) bool {
 	if token, err := decoder.Token(); err != nil || token != json.Delim('{') {
 		return false

@@ -21,7 +21,7 @@ type pace struct {
 	body    io.Reader
 	control *http.ResponseController
 	start   time.Time
-	// in and out count the bytes so far. due is the count at which a deadline is moved.
+	// in and out count the bytes so far. due is the sum of both counts at which the deadlines are moved next.
 	in, out, due int64
 }
 
@@ -47,7 +47,7 @@ func (p *pace) write(w io.Writer, data []byte) error {
 	return err
 }
 
-// move sets the deadlines. It ignores errors, because only the response writers in tests do not support deadlines.
+// move sets the deadlines. It ignores errors, because all response writers support deadlines, except those in tests.
 func (p *pace) move() {
 	moved := p.in + p.out
 	if moved < p.due {

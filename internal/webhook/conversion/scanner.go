@@ -91,7 +91,7 @@ func (s *scanner) items(opening, closing byte, each func(i int) error) error {
 	}
 }
 
-// maxText bounds the length of the strings in a review. Valid strings are shorter.
+// maxText bounds the length of each string that the method `text` reads. In a valid review, these strings are shorter.
 const maxText = 1 << 10
 
 // text reads a value that has to be a string.

@@ -75,7 +75,8 @@ func (s *shell) environment() []string {
 		"PATH=" + s.place.Programs + string(os.PathListSeparator) + os.Getenv("PATH"),
 		"HOME=" + s.place.Folder, "KUBECONFIG=" + s.place.Kubeconfig, "DOCS_TEST=" + s.place.State,
 		"LANG=C.UTF-8", "TERM=dumb", "NO_COLOR=1", "TZ=UTC",
-		// kubectl caches the kinds of the API server. All pages use the same cache.
+		// kubectl caches the kinds of the API server. The cache is in the state folder of the page, and not in the page's
+		// home folder.
 		"KUBECACHEDIR=" + filepath.Join(s.place.State, "cache"),
 	}
 	return append(variables, s.place.Environment...)

@@ -72,8 +72,8 @@ func (p *parser) next() {
 	}
 }
 
-// until returns the lines up to and including the first line that contains the parameter end. The parser continues
-// after this line.
+// until returns the lines up to and including the first line that contains the text in the parameter `end`. The parser
+// continues after this line.
 func (p *parser) until(end string) []string {
 	start := p.at
 	for ; p.at < len(p.lines); p.at++ {

@@ -37,7 +37,7 @@ exec redis-server --bind 0.0.0.0 --requirepass "$REDISCLI_AUTH" --save '' --appe
 `
 
 // postgresEntrypoint and redisEntrypoint start the programs as the images on Docker Hub do, with the same variables and
-// arguments. Clients in the same pod need no password for PostgreSQL.
+// arguments. Clients that connect through the Unix socket in the container need no password for PostgreSQL.
 const (
 	postgresEntrypoint = `#!/bin/sh
 set -e

@@ -59,8 +59,8 @@ func programs(ctx context.Context, names ...string) ([]Entry, error) {
 var dynamic = []string{"libnss_files.so.2", "libnss_dns.so.2", "libresolv.so.2", "libgcc_s.so.1"}
 
 // libraries returns the shared libraries on this machine that the given files need, and the libraries that the C
-// library opens, at the same paths as on this machine. It omits libraries below the folders that the parameter own
-// lists, because the image already contains them.
+// library opens, at the same paths as on this machine. It omits libraries below the folders in the parameter `own`,
+// because the image already contains them.
 func libraries(ctx context.Context, files []string, own ...string) ([]Entry, error) {
 	var output bytes.Buffer
 	for chunk := range slices.Chunk(files, 200) {

@@ -28,8 +28,9 @@ const (
 	ownConfig = "/app/config.yaml"
 )
 
-// unused matches the packages that no provider in the test's configurations imports, the packages' own tests, and type
-// stubs. Together, they make up half the size of an environment. The largest of them are the packages for Oracle Cloud.
+// unused matches the packages that no provider in the test's configurations imports, the tests in every package, and
+// type stubs. Together, they make up half the size of an environment. The largest of them are the packages for Oracle
+// Cloud.
 var unused = regexp.MustCompile(`/site-packages/((oci|oracledb|pkcs11|pip|setuptools)(-[^/]*)?|[^/]+/tests?)$|\.pyi$`)
 
 // services is the folder in which a package describes all AWS services.
@@ -38,8 +39,8 @@ const services = "/site-packages/botocore/data/"
 // usedServices matches the AWS services that providers use: the services for models and files.
 var usedServices = regexp.MustCompile(`^(bedrock[^/]*|s3)(/|$)|\.json$`)
 
-// omitPackage reports whether an image omits a path in an environment: an unused package, or the description of an AWS
-// service that no provider uses.
+// omitPackage reports whether an image omits a path in an environment: a path that the pattern `unused` matches, or the
+// description of an AWS service that no provider uses.
 func omitPackage(path string) bool {
 	_, service, found := strings.Cut(path, services)
 	return unused.MatchString(path) || found && !usedServices.MatchString(service)

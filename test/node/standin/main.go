@@ -5,7 +5,7 @@
 //	standin [--insecure]       runs a server with the configuration in $RUN_CONFIG_PATH
 //	standin vllm               runs a model server that requires the token $VLLM_API_KEY
 //	standin get|post|dns …     runs a client; -h shows its options
-//	standin idle               waits for a signal to end
+//	standin idle               waits until a signal stops it
 //	python, uvicorn            run the same server, for the launchers of v1alpha1 stacks
 //	ollama serve|pull|list     behaves like Ollama, with the same model server
 package main

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// insecureArgument is the argument with which the operator makes a server that requires TLS serve plain HTTP.
+	// insecureArgument is the argument for plain HTTP. The operator passes it if the server otherwise requires TLS.
 	insecureArgument = "--insecure"
 	// ownConfig is the path of the configuration in the image.
 	ownConfig = "/app/config.yaml"

@@ -42,8 +42,8 @@ type modelServer struct {
 	log    io.Writer
 	// dimension is the length of the vector for a text.
 	dimension int
-	// answered is the number of completions. The ID of each completion contains this number, because a server stores
-	// only one completion per ID.
+	// answered is the number of completions. The ID of each completion contains this number, because a server stores only
+	// one completion per ID.
 	answered atomic.Int64
 }
 

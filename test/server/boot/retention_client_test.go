@@ -21,7 +21,7 @@ import (
 // some requests with connections from an event loop that has ended, and responds with an internal error.
 const maxInternal = 12
 
-// ask sends a request in the same way as the method do, and repeats the request after an internal error, because the
+// ask sends a request in the same way as the method `do`, and repeats the request after an internal error, because the
 // server may have used a closed connection.
 func (s *llamaStack) ask(ctx context.Context, method, path string, body, into any) error {
 	return s.again(ctx, maxInternal, func(ctx context.Context) error { return s.do(ctx, method, path, body, into) })

@@ -213,7 +213,8 @@ func (p *pairs) runScript(t *testing.T, outcome *corpus.Outcome, config string, 
 	}
 }
 
-// These are the indexes of the requests that the method look returns, and of the search that the test appends to them.
+// These are the indexes of the requests that the method `look` returns, and of the search that the test appends to
+// them.
 const (
 	askModels = iota
 	askVectorStores
@@ -233,7 +234,7 @@ func (p *pairs) look() []realserver.Call {
 // clientText is the text in the client's vector store.
 const clientText = "The client keeps its bees in the attic."
 
-// These are the indexes of the requests that the method client returns.
+// These are the indexes of the requests that the method `client` returns.
 const (
 	makeStore = iota
 	makeFile
@@ -301,9 +302,10 @@ func (m *madeByClient) search() realserver.Call {
 	}
 }
 
-// compare returns an error unless the second server has the declared models and the client's resources. Apart from
-// these, it must have the same vector stores and shields as a server that started with an empty state. compare ignores
-// models that providers list, because a server lists them only some time after its start.
+// compare returns an error unless the second server has the declared models and the client's resources, and does not
+// have the models in the field gone. Apart from the client's resources, the server must have the same vector stores and
+// shields as a server with an empty state. compare ignores models that providers list, because a server lists them only
+// some time after its start.
 func (m *madeByClient) compare(fresh, second realserver.Verdict) error {
 	if !second.OK {
 		return fmt.Errorf("the server does not start: %s", second)
@@ -361,7 +363,7 @@ func (p *pairs) declared(t *testing.T, outcome *corpus.Outcome) []string {
 	return ids
 }
 
-// listedIn returns the sorted ids in a response with a list.
+// listedIn returns the sorted IDs in a response with a list.
 func listedIn(answer realserver.Answer) []string {
 	var list struct {
 		Data []map[string]any `json:"data"`

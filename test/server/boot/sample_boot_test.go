@@ -249,7 +249,7 @@ func checkProviders(t *testing.T, server *llamaStack, rel *release.Release, want
 	}
 }
 
-// checkList checks that the server lists the expected ids. It may also list other IDs.
+// checkList checks that the server lists the expected IDs. It may also list other IDs.
 func checkList(t *testing.T, server *llamaStack, path string, want []string) {
 	t.Helper()
 	listed, err := server.list(t.Context(), path)
@@ -331,9 +331,9 @@ func checkMCP(t *testing.T, server *llamaStack, rel *release.Release, names []st
 // up to a minute on a busy machine.
 const stateTimeout = 4 * time.Minute
 
-// again returns a function that sends one more chat if the server has several processes. These processes may have
-// created the same tables in an empty database at the same time. If a process failed because of this, it does not store
-// its chats, and it may have received the first chat.
+// again returns a function that sends one more chat if the server has several processes. These processes may have tried
+// to create the same tables in an empty database at the same time. A process in which this caused an error does not
+// store its chats, and this process may have received the first chat.
 func (tc *stackCase) again(t *testing.T, rel *release.Release, server *llamaStack, s sample) func() error {
 	if render.Workers(&s.stack.Spec) == 1 {
 		return func() error { return nil }

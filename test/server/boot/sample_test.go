@@ -165,8 +165,8 @@ func (s *sample) usesVectors() bool {
 	return s.stack.Spec.Providers != nil && s.stack.Spec.Providers.VectorIo != nil
 }
 
-// edit changes the spec in its written form, so that fields with two forms, such as a single provider or a plain name,
-// are not converted.
+// edit changes the spec in its written form, so that a field that allows two forms keeps its form. Examples are a
+// single provider instead of a list, and a plain name instead of an object.
 func (s *sample) edit(t *testing.T, change func(spec map[string]any)) {
 	t.Helper()
 	data, err := json.Marshal(s.stack.Spec)

@@ -55,7 +55,8 @@ type clientData struct {
 	completions int
 }
 
-// add uploads a file, sends a message to the model, and waits until the server has stored the answer.
+// If the stack keeps files, add uploads a file. It always sends a message to the model, and waits until the server has
+// stored the answer.
 func (d *clientData) add(t *testing.T, server *llamaStack, model string, rel *release.Release) {
 	t.Helper()
 	if d.withFiles {

@@ -26,7 +26,7 @@ type upstream struct {
 	mu       sync.Mutex
 	listed   []string
 	requests []upstreamRequest
-	// answered is the number of chats. Each answer has its own ID, because a server stores one chat per id.
+	// answered is the number of chats. Each answer has its own ID, because a server stores one chat per ID.
 	answered atomic.Int32
 }
 

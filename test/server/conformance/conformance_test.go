@@ -14,7 +14,7 @@ import (
 // seed is the seed of the random cases.
 const seed = 1
 
-// support returns the other programs that the checkers need.
+// support returns the programs that the checkers need in addition to the release.
 func support(t *testing.T) realserver.Support {
 	t.Helper()
 	s, err := realserver.InstallSupport(t.Context())

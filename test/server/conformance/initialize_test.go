@@ -134,7 +134,7 @@ func outside(verdict realserver.Verdict) string {
 }
 
 // sample returns all cases if RELEASES selects lines and SAMPLE is not set. Otherwise, it returns an evenly distributed
-// selection of sampleSize cases, to limit the duration of the test.
+// selection of at most sampleSize cases, to limit the duration of the test.
 func sample(cases []corpus.Case) []corpus.Case {
 	if (realserver.Named() && os.Getenv("SAMPLE") == "") || len(cases) <= sampleSize {
 		return cases
@@ -172,8 +172,8 @@ func startUpstream(t *testing.T) *upstream {
 }
 
 // serve sets the listed models to the models of a configuration, under the names that the providers use. If a model has
-// a different name in the configuration, the list must not also contain that name, because the server would reject
-// both.
+// a different name in the configuration, the list must not also contain that name, because the Llama Stack server would
+// reject a model that is listed under both names.
 func (u *upstream) serve(config []byte) {
 	models := []map[string]any{}
 	for _, id := range corpus.Models(config) {

@@ -75,7 +75,7 @@ func swept(rel *release.Release) []corpus.Negative {
 // number of unusual values, so that the selection contains every value for at least one key.
 const sweepEach = 11
 
-// leastRefused is the minimum number of mistakes that the server of a line must reject.
+// leastRefused is the minimum number of cases of a line that expect the server to reject the configuration.
 const leastRefused = 200
 
 // ask returns the verdict of the server on a configuration that contains a mistake.

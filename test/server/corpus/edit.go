@@ -258,7 +258,8 @@ func (e *editor) removeProvider() string {
 	return fmt.Sprintf("provider %s removed", gone)
 }
 
-// disable disables one of those base providers to which the spec does not refer.
+// disable disables one provider of the base. It does not disable an inference provider, or a provider that a client's
+// vector store needs.
 func (e *editor) disable() string {
 	var choices []any
 	for _, p := range e.base {

@@ -95,8 +95,8 @@ type Question struct {
 	Odd bool
 }
 
-// Question returns the input for the server. It returns an error if the operator rejects the object that it must
-// accept, because the case is invalid then.
+// Question returns the input for the server. If the operator rejects the object that it must accept, the case is
+// invalid, and Question returns an error.
 func (n *Negative) Question() (*Question, error) {
 	outcome, err := n.right.Run()
 	if err != nil {

@@ -206,7 +206,7 @@ func (n *negatives) probes() {
 	}
 }
 
-// ownChoices adds values that the server accepts and the checks reject.
+// ownChoices adds values that the checks reject, although the server accepts or never receives them.
 func (n *negatives) ownChoices() {
 	with := func(more fields) mistake { return mistake{wrong: n.own(n.smallSpec(more)), right: n.small} }
 	inference := func(all ...any) fields { return fields{"providers": fields{"inference": all}} }

@@ -240,7 +240,8 @@ func (g *generator) storage() fields {
 	return storage
 }
 
-// disabled returns entries for spec.disabled: APIs and providers on which few other parts of a stack depend.
+// disabled returns entries for spec.disabled: APIs on which few other parts of a stack depend, and providers of the
+// base.
 func (g *generator) disabled() []any {
 	choices := []string{
 		"safety", "eval", "batches", "post_training", "postTraining", "telemetry", "messages",

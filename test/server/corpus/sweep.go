@@ -53,8 +53,8 @@ func (n *negatives) sweepKey(kind *provider.Type, key *schema.Key) {
 }
 
 // Strange returns stacks with an unusual value that the release data allows for its key, so the server must accept it
-// too. A test uses Strange to find mistakes that the checks do not detect. Strange does not return paths, because a
-// path must exist in the pod, and the operator cannot check this.
+// too. A test uses Strange to find mistakes that the checks do not detect. Strange omits the keys whose names end in
+// "verify", because their values can be paths. A path must exist in the pod, and the operator cannot check this.
 func Strange(rel *release.Release) []Case {
 	if rel.Storage.Inline {
 		return nil // a spec cannot request a line that is not offered

@@ -200,7 +200,8 @@ func (v *values) key(class *schema.Class, key *schema.Key, depth int) (any, bool
 	return v.of(key.Type, key.Limits, depth)
 }
 
-// keys returns the keys of a class to set: the required keys, and random other keys that its rules allow. The keys in
+// keys returns the keys of a class to set: the required keys, and random other keys that the class's rules allow. If no
+// choice is random, keys returns all keys that these rules allow, except for deprecated and internal keys. The keys in
 // the parameter done are already set.
 func (v *values) keys(class *schema.Class, done map[string]bool) []string {
 	return choose(class, done, func(key *schema.Key) bool { return !key.Deprecated && !key.Internal && v.chance(25) })

@@ -15,8 +15,9 @@
 //	                exits after any other error.
 //	the spec        The function returns one ProviderSpec or, since 0.3, a list. The server uses those specs of the list
 //	                that have the provider_type of the entry. If there is none, the provider "is not available for
-//	                API". The server uses a single spec with any provider_type. In this case, it uses the
-//	                provider_type of the entry, and /v1/providers shows it.
+//	                API". If the function returns one spec and no list, the server accepts any provider_type in the
+//	                spec, and uses the provider_type of the entry instead. /v1/providers shows the provider_type of the
+//	                entry.
 //	provider_type   The entry is in the section of an API. The type is the key in the server's list of kinds of
 //	                providers for this API. If the server itself has a kind with this type, the external provider
 //	                replaces it for every entry of the type.

@@ -72,7 +72,7 @@ func from(image Image) provider {
 	}
 }
 
-// second returns the same provider, but as the second entry of its list.
+// second returns the provider as the second entry of its list, with a different ID and image reference.
 func (p provider) second() provider {
 	p.Index, p.ID, p.Ref, p.Path = 1, "other", "example.com/other:1", "spec.externalProviders.inference[1]"
 	return p

@@ -17,7 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// Changed returns the offered lines whose data has changed since they last passed all tiers, in ascending order.
+// Changed returns the offered lines that have not passed all tiers since their data last changed, in ascending order.
 func Changed() ([]string, error) {
 	recorded, err := readRecord()
 	if err != nil {

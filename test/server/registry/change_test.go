@@ -176,8 +176,8 @@ func TestChanges(t *testing.T) {
 	})
 }
 
-// TestAgain shows that a second run of the program changes nothing, and that the first run creates the list and its
-// directory.
+// TestAgain shows that a second run of the program changes nothing, and that the first run creates the list of declared
+// entries and the directory of the registry.
 func TestAgain(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		c := declares(modelA)
@@ -210,7 +210,7 @@ func TestOlderPod(t *testing.T) {
 			{"stack-1/5", newer, 5},
 			{"stack-1/3", older, 5},
 			{"stack-1/4", newer, 5},
-			{"", older, 0}, // no pod declares the entry, so every generation counts as old
+			{"", older, 0}, // the value names no stack, so every generation in the list counts as 0
 			{"stack-1/6", newer, 6},
 			{"stack-2/1", older, 0}, // the stack was restored under a different name
 			{"stack-2/zwei", older, 0},

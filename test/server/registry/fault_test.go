@@ -47,7 +47,7 @@ func TestManyResources(t *testing.T) {
 }
 
 // TestAtOnce runs several instances of the program at the same time while a client registers resources. The program
-// must not lose a client's resource, and the list must contain the newest generation.
+// must not lose a client's resource, and the program's list of declared entries must contain the newest generation.
 func TestAtOnce(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		c := declares(modelA)

@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// TestListsThatCannotBeRead shows that an invalid list does not cause the loss of entries. The program removes only
-// entries that a valid list contains, and replaces an invalid list with a new list.
+// TestListsThatCannotBeRead shows that an invalid list of declared entries does not cause the loss of entries in the
+// registry. The program removes only entries that a valid list contains, and replaces an invalid list with a new list.
 func TestListsThatCannotBeRead(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		c := declares(modelA)

@@ -3,6 +3,6 @@
 // command reads the events that `go test -json` wrote.
 //
 // With -record, the command also records the digest of the data of every line that passed all tiers, in the file that
-// realserver.Releases reads. If RELEASES is not set, later test runs skip each of these lines until its data changes,
-// except for the lines that every test run includes.
+// realserver.Releases reads. If RELEASES is not set, later test runs start the server of such a line only after its
+// data changes. Every test run starts the servers of some lines, and every line with data still reads configurations.
 package main

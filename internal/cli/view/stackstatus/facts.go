@@ -15,7 +15,7 @@ import (
 // Facts are the objects of a stack that could be read.
 type Facts struct {
 	Stack *v1alpha2.LlamaStackDistribution
-	// Deployment is nil if the stack has none, or if it cannot be read.
+	// Deployment is nil if the stack has no Deployment, or if the caller cannot read the Deployment.
 	Deployment  *appsv1.Deployment
 	ReplicaSets []appsv1.ReplicaSet
 	// Pods are the pods of the Deployment, and the pods in which the operator tests a change.

@@ -18,8 +18,8 @@ const maxShown = 10
 // marks precede nodes of a tree, and show their level.
 var marks = map[Level]string{Wrong: "✗ ", Waiting: "… ", Warning: "! ", OK: "✓ "}
 
-// Text returns the report as text: the tree, the objects that cannot be read, and the verdict. If
-// `verbose` is true, the tree contains every condition, provider and model.
+// Text returns the report as text: the tree, the objects that cannot be read, and the verdict. If `verbose` is true,
+// the tree contains the image, and every condition, provider, model and MCP server.
 func (r *Report) Text(width int, verbose bool) string {
 	root := r.tree(verbose)
 	var text strings.Builder
@@ -128,7 +128,7 @@ func (r *Report) conditions(verbose bool) []layout.Node {
 		if !verbose && (!condition.Wrong || repeats || waits) {
 			continue
 		}
-		text := fmt.Sprintf("%s%s is %s (%s) for %s", marks[condition.level()], condition.Type, condition.Status,
+		text := fmt.Sprintf("%s%s has been %s (%s) for %s", marks[condition.level()], condition.Type, condition.Status,
 			condition.Reason, layout.Age(condition.LastTransitionTime.Time, r.now))
 		if condition.Message != "" {
 			text += ": " + condition.Message
@@ -219,7 +219,7 @@ func (s *Server) providersText() string {
 	}
 	text := strings.Join(parts, ", ")
 	if number := sums[v1alpha2.ProviderHealthNotImplemented] + sums[""]; number == len(s.Providers) {
-		text += "; the server does not check their health"
+		text += "; the server does not check provider health"
 	}
 	return text
 }

@@ -128,12 +128,12 @@ func (d *decision) paused() Verdict {
 	return d.verdict(Warning, sentence, d.kubectl("annotate llsd "+d.report.Name+" "+names.AnnotationPaused+"-"))
 }
 
-// serve returns "1 pod serves requests" or "2 pods serve requests".
+// serve returns "1 pod can serve requests" or "2 pods can serve requests".
 func serve(number int32) string {
 	if number == 1 {
-		return "1 pod serves requests"
+		return "1 pod can serve requests"
 	}
-	return fmt.Sprintf("%d pods serve requests", number)
+	return fmt.Sprintf("%d pods can serve requests", number)
 }
 
 func (d *decision) ready(ready *metav1.Condition) Verdict {

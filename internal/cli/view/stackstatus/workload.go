@@ -177,8 +177,9 @@ func (p *Pod) read(container *corev1.ContainerStatus, initial bool) {
 	}
 }
 
-// troubled returns the pod with the most urgent problem, or nil if no pod has a problem. A crash is more urgent than a
-// failed start, and a pod of a newer revision is more urgent than a pod of an older one.
+// troubled returns the pod with the most urgent problem, or nil if no pod has a problem. The kinds of problems, the
+// most urgent first, are Crashed, NotStarted, NotScheduled and NotReady. For the same kind, preflight pods precede the
+// pods of the Deployment, and pods of newer revisions precede pods of older revisions.
 func (r *Report) troubled() *Pod {
 	pods := slices.Clone(r.Preflight)
 	if r.Deployment != nil {

@@ -196,7 +196,7 @@ func (r *Report) Text() string {
 		line("Operator", "none found")
 	}
 	for _, written := range r.Server.Stacks {
-		line("Stacks", "%d with a status from operator version %s", written.Stacks, written.Version)
+		line("Stacks", "%d with operator version %s in the status", written.Stacks, written.Version)
 	}
 	line("API versions", "%s", cmp.Or(strings.Join(r.Server.APIVersions, ", "), "the API server does not serve the kind LlamaStackDistribution"))
 	line("Kubernetes", "%s", r.Server.Kubernetes)

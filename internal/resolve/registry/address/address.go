@@ -78,7 +78,7 @@ func prefixes(texts ...string) []netip.Prefix {
 
 // mayBeAsked reports whether an address is allowed for a registry. Addresses for private use (10.0.0.0/8,
 // 172.16.0.0/12, 192.168.0.0/16, 100.64.0.0/10, fc00::/7) are allowed, because registries in company networks and
-// clusters have such addresses.
+// clusters have such addresses. The addresses in the variable metadata are not allowed.
 func mayBeAsked(address netip.Addr) bool {
 	address = embedded(address.WithZone("")) // no prefix contains an address with a zone
 	for _, ranges := range [][]netip.Prefix{special, metadata} {

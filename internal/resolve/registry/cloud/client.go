@@ -29,8 +29,8 @@ const (
 
 // client requests tokens. It does not follow redirects, because its requests contain credentials.
 type client struct {
-	// public sends requests to cloud services over HTTPS. The client local sends requests to the addresses that give a pod
-	// its identity. These addresses belong to the machine, so this client uses no proxy.
+	// public sends requests to cloud services over HTTPS. The transport local sends requests to the addresses that give a
+	// pod its identity. These addresses belong to the machine, so this transport uses no proxy.
 	public, local http.RoundTripper
 }
 

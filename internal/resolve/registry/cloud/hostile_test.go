@@ -171,8 +171,7 @@ type otherFailure struct {
 	place  string
 	answer http.HandlerFunc
 	want   string
-	// transient is true if a later attempt may succeed without a change. asks is the number of requests up to the
-	// failure.
+	// transient is true if a later attempt can succeed without a change. asks is the number of requests up to the failure.
 	transient bool
 	asks      int
 }

@@ -20,7 +20,7 @@ type Identities struct {
 	within time.Duration
 }
 
-// credentials are valid for one registry until they expire.
+// credentials are valid until they expire, for all registries with the same key (see source).
 type credentials struct {
 	config  authn.AuthConfig
 	expires time.Time

@@ -114,8 +114,8 @@ func (t *tokens) fetch(one *token, fetch func() (credentials, error)) {
 	one.flight = nil
 }
 
-// forget marks a token so that the next call to `get` replaces it. It does not mark a token that is not older than
-// forgetAfter.
+// forget marks a token that is older than forgetAfter, so that the next call to `get` replaces the token. It does not
+// mark a newer token.
 func (t *tokens) forget(key string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

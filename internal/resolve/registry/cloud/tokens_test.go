@@ -39,7 +39,7 @@ func (g *giver) now(life time.Duration, err error) {
 	g.life, g.err = life, err
 }
 
-// TestTokensOverTime follows one token throughout its lifetime, and checks the results of `get` while the cloud fails.
+// TestTokensOverTime follows the tokens for one key over time, and checks the results of `get` while the cloud fails.
 func TestTokensOverTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept, from := newTokens(), &giver{life: time.Hour}

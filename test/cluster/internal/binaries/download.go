@@ -132,7 +132,7 @@ type watched struct {
 	count  int
 }
 
-// Read reads from the underlying reader and restarts the timer.
+// Read reads from the underlying reader, and restarts the timer after each MiB.
 func (w *watched) Read(into []byte) (int, error) {
 	n, err := w.reader.Read(into)
 	if w.count += n; w.count >= 1<<20 {
@@ -164,7 +164,8 @@ func (d *downloader) sum(ctx context.Context, file File) (sum string, err error)
 	return sum, err
 }
 
-// program downloads a program into a folder. The file is renamed to its final name only after its checksum is verified.
+// program downloads a program into a folder. A file with the final name is created only after the checksum of the
+// download is verified.
 func (d *downloader) program(ctx context.Context, file File, sum, folder string) error {
 	name := filepath.Join(folder, file.Name)
 	partial := name + ".partial"

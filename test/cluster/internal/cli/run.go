@@ -22,7 +22,7 @@ const (
 	commandGrace = 30 * time.Second
 	// interruptGrace is the time between a Ctrl-C and the signal to the command.
 	interruptGrace = 10 * time.Second
-	// leftGrace is the time limit for the processes that the command leaves running to end after a signal.
+	// leftGrace is the time within which the processes that the command leaves running must end after a signal.
 	leftGrace = 5 * time.Second
 	// runVariable is an environment variable that marks the command and its descendants. Its value identifies the process
 	// of this tool that runs the command.

@@ -56,7 +56,7 @@ func TestKeyFilesOfTheFlagsExist(t *testing.T) {
 	}
 }
 
-// TestNothingListensBeyondTheMachine checks that every component listens only on the loopback address.
+// TestNothingListensBeyondTheMachine checks that, without a node, every component listens only on the loopback address.
 func TestNothingListensBeyondTheMachine(t *testing.T) {
 	folder := keyed(t)
 	for _, c := range components(folder) {

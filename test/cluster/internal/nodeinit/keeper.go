@@ -54,7 +54,8 @@ func newKeeper(setup Setup, output io.Writer) *keeper {
 }
 
 // read reads commands and forwards each command when the socket that the command needs accepts connections. It returns
-// when the process that sends the commands has ended.
+// when the process that sends the commands has ended, or when a socket does not accept connections within
+// socketPatience.
 func (k *keeper) read(messages *json.Decoder) {
 	for {
 		var command Command

@@ -15,8 +15,8 @@ import (
 // these paths.
 const kubeletRoot = "/var/lib/kubelet"
 
-// covered lists the directories of the machine that the node must not use: sockets, network namespaces and locks of
-// other programs, and the state of a kubelet that runs on the machine.
+// covered lists the directories of the machine that the node must not use. They contain the sockets, network namespaces
+// and locks of other programs, and the state of a kubelet that runs on the machine.
 var covered = []string{"/run", "/var/lib", "/var/log"}
 
 // mountAll mounts the node's own file systems at the paths where the node would otherwise read or change the machine's

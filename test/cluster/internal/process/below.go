@@ -13,8 +13,8 @@ import (
 // KillBelow kills others.
 const killPasses = 3
 
-// KillBelow kills every descendant of this process with SIGKILL, but not this process. It makes several passes, to kill
-// processes that a descendant starts in the meantime.
+// KillBelow kills every descendant of the identified process with SIGKILL, but not the process itself. It makes several
+// passes, to kill processes that a descendant starts in the meantime.
 func (i Identity) KillBelow() error {
 	for range killPasses {
 		if _, err := i.look(); err != nil {

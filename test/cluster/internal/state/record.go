@@ -45,8 +45,9 @@ type Component struct {
 	Process process.Identity `json:"process"`
 }
 
-// Read returns the record in the given directory. It returns ErrAbsent if the directory does not exist or is empty, and
-// a different error for a directory that this tool did not create.
+// Read returns the record in the given directory. It returns ErrAbsent if the directory does not exist, is empty, or
+// contains only files that Create can leave when its process is killed. It returns a different error for a directory
+// that this tool did not create.
 func Read(folder string) (Record, error) {
 	data, err := os.ReadFile(filepath.Join(folder, recordName))
 	if errors.Is(err, fs.ErrNotExist) {
