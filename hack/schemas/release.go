@@ -113,7 +113,7 @@ func describeType(kind *provider.Type) string {
 		parts = append(parts, "apiKey sets the key "+kind.CredentialKey+".")
 	}
 	if kind.Deprecated != "" {
-		parts = append(parts, "The server deprecates this type.")
+		parts = append(parts, "This type is deprecated in this release of the server.")
 	}
 	return strings.Join(parts, " ")
 }

@@ -27,7 +27,7 @@ func (j *judgment) compare(got, want any, path []string) {
 	case isObject && bothObjects:
 		j.compareKeys(ours, theirs, path)
 	case len(path) == 1 && path[0] == "apis":
-		j.differs(path, fmt.Sprintf("your configuration lists these APIs: %s; the fields of the spec result in: %s", listed(textsOf(want)), listed(textsOf(got))))
+		j.differs(path, fmt.Sprintf("your configuration lists these APIs: %s; the fields of the spec result in these APIs: %s", listed(textsOf(want)), listed(textsOf(got))))
 	case len(path) == 2 && path[0] == "providers":
 		j.compareProviders(listAt(got), listAt(want), path)
 	default:
@@ -60,7 +60,7 @@ func (j *judgment) compareKeys(got, want object, path []string) {
 func (j *judgment) compareProviders(got, want []any, path []string) {
 	ours, theirs := idsOf(got), idsOf(want)
 	if !slices.Equal(ours, theirs) {
-		j.differs(path, fmt.Sprintf("your configuration has these providers, in this order: %s; the fields of the spec result in: %s", listed(theirs), listed(ours)))
+		j.differs(path, fmt.Sprintf("your configuration has these providers, in this order: %s; the fields of the spec result in this order: %s", listed(theirs), listed(ours)))
 		return
 	}
 	for i := range want {

@@ -149,8 +149,9 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 	return r.createOperatorConfig(mgr, options)
 }
 
-// addWorkers adds the prober for servers, the image reader and, if the operator reads mirror sets, the watches for them
-// to the manager. The prober and the image reader requeue stacks through the channel `requeued`.
+// addWorkers adds the prober for servers and the image reader to the manager. If the operator reads mirror sets,
+// addWorkers also adds the watches for the mirror sets. The prober and the image reader requeue stacks through the
+// channel `requeued`.
 func (r *Reconciler) addWorkers(mgr ctrl.Manager, options Options, requeued chan<- ctrlevent.GenericEvent) error {
 	r.prober = probe.New(probe.Options{
 		Dial: options.DialServer, Interval: options.ProbeInterval, Notify: requeueBy(requeued),

@@ -15,8 +15,8 @@ func inItsWords(stack *stack, text string) string {
 	return text
 }
 
-// reportInItsWords calls inItsWords for all conditions, all events and the failure of a reconcile. It copies the
-// failure.
+// reportInItsWords calls inItsWords for all conditions, all events and the failure of a reconcile. It changes the
+// conditions and events in place, and returns a changed copy of the failure.
 func (s *state) reportInItsWords(failure *status.Failure) *status.Failure {
 	for i := range s.report.conditions {
 		s.report.conditions[i].Message = inItsWords(s.stack, s.report.conditions[i].Message)

@@ -176,7 +176,7 @@ func readFromSecret(env []stackconfig.EnvVar, stack, secret string) []stackconfi
 	return result
 }
 
-// withSecretEnv adds the variables of spec.secretEnv, which any configuration may read.
+// withSecretEnv adds the variables of spec.secretEnv, which every configuration can refer to.
 func withSecretEnv(env []stackconfig.EnvVar, in *intent.Intent) []stackconfig.EnvVar {
 	result := slices.Clone(env)
 	for _, variable := range in.SecretEnv {

@@ -37,7 +37,7 @@ const (
 type Rendered struct {
 	// Deployment is the rendered Deployment. It is not modified.
 	Deployment *appsv1ac.DeploymentApplyConfiguration
-	// Record is the record of this rendering, as for a new Deployment.
+	// Record is the record of this rendering, as it would be for a new Deployment.
 	Record Record
 	// Newest reports whether the rendered generation is known to be the stack's newest. If so, a newer generation in a
 	// record means that the record is damaged, not that the cache lags behind.

@@ -21,7 +21,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// operator is the running operator process for a Deployment.
+// operator is a running operator process that a test started as the operator's Deployment specifies.
 type operator struct {
 	user      string // the operator's user name in the API server
 	namespace string

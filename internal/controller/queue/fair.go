@@ -106,8 +106,8 @@ func (q *fair) GetWithPriority() (request reconcile.Request, priority int, shutd
 	return request, classOf(priority), shutdown
 }
 
-// classOf returns the requested priority of a request: the priority, rounded up to a multiple of handler.LowPriority. A
-// positive priority does not change.
+// classOf returns the priority with which a request was added. It rounds the priority in the queue up to a multiple of
+// handler.LowPriority. It does not change a positive priority.
 func classOf(priority int) int {
 	if priority > 0 {
 		return priority

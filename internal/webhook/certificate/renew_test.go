@@ -252,8 +252,8 @@ func (tc renewCase) check(t *testing.T) {
 	}
 }
 
-// Over nineteen years, clients that received the bundle in the last hour accept the current certificate. Clients with
-// the current bundle accept the certificate of a replica that missed the last change.
+// At every time within nineteen years, clients that received the bundle in the preceding hour accept the current
+// certificate. Clients with the current bundle accept the certificate of a replica that missed the last change.
 func TestNoBundleIsLate(t *testing.T) {
 	var data map[string][]byte
 	bundles, authorities := map[time.Time][]byte{}, map[string]bool{}

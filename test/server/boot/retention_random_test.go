@@ -42,8 +42,8 @@ const (
 
 // TestRetentionRandom makes random changes to stacks. For each change, a first server runs the original stack. A second
 // server runs the changed stack with the state of the first server. The second server must serve the same resources as
-// a server with the changed stack and an empty state, and the resources that the client of the first server created.
-// The servers run in the process of a realserver.Checker.
+// a server with the changed stack and an empty state. It must also serve the resources that the client of the first
+// server created. The servers run in the process of a realserver.Checker.
 func TestRetentionRandom(t *testing.T) {
 	seed := uint64(defaultSeed)
 	if text := os.Getenv(seedVariable); text != "" {

@@ -378,7 +378,7 @@ func TestNodeKilledWhileItStarts(t *testing.T) {
 	}
 }
 
-// TestNodesBesideEachOther checks that the end of one cluster does not affect another cluster.
+// TestNodesBesideEachOther checks that stopping one cluster does not affect another cluster.
 func TestNodesBesideEachOther(t *testing.T) {
 	first, second := newTool(t), newTool(t)
 	first.must(t, "up", "--node")
