@@ -1,4 +1,4 @@
-# `make help` lists the targets. You need only Go, git and make. The targets build tools from tools/go.mod into
+# `make help` lists the targets. Most targets need only Go, git and make. They build tools from tools/go.mod into
 # .cache/bin, and put a control plane into your cache directory: a published release, or a build from Go modules
 # (test/cluster/README.md).
 
@@ -94,7 +94,7 @@ OTHERS = $$($(GO) list ./... | grep -vE '/($(subst $(space),|,$(strip $(RACE_PAC
 # others. The two runs are parallel. Tests that wait for an API server use a core only part of the time, so three
 # packages at the same time fill two cores.
 .PHONY: test
-test: cluster-tool $(BIN)/gotestsum $(BIN)/helm ## Run every test on a real API server, with the race detector if there is a C compiler, and measure the coverage of the pure packages
+test: cluster-tool $(BIN)/gotestsum $(BIN)/helm ## Run all Go tests that need neither a Llama Stack server nor a node, on a real API server, and measure the coverage of the pure packages (if there is a C compiler, packages with goroutines run under the race detector)
 	@export $(ASSETS); mkdir -p $(CACHE)/test; race="$(RACE_FLAG)"; \
 	[ -n "$$race" ] || echo "There is no C compiler: the packages with goroutines are tested without the race detector."; \
 	SECOND="-p=1 -timeout=30m $$race $(RACE)" MODULES="$(TEST_MODULES)" MIN_COVERAGE=$(MIN_COVERAGE) hack/test test \
@@ -116,7 +116,7 @@ test-unit: $(BIN)/gotestsum ## Run only the tests of the pure packages, without 
 test-race: cluster-tool $(BIN)/gotestsum ## Run only the tests of the packages with goroutines, under the race detector (needs a C compiler)
 	@export $(ASSETS); hack/test test-race -timeout=30m -race $(RACE)
 
-# A server that starts uses a core only part of the time, so three packages at the same time fill two cores.
+# While a server starts, it uses a core only part of the time, so three packages at the same time fill two cores.
 .PHONY: test-server
 test-server: $(BIN)/gotestsum ## Test generated configurations with the real server (needs Python 3.12 or newer) [RELEASES="1.4 1.5", all]
 	@RELEASES="$(RELEASES)" SHOW=healthy REPORT="$(GO) run ./test/server/report $(if $(RELEASES),-record)" \
@@ -131,7 +131,7 @@ test-offline-models: $(BIN)/gotestsum ## Load an embedding model from files on r
 RETENTION_RELEASES ?= 0.3.5 0.5.4 0.7.3 0.8.0 1.0.4 1.5.0
 
 .PHONY: test-retention
-test-retention: $(BIN)/gotestsum ## Test on the real servers that changes of a stack lose no data, and print tables [RELEASES="0.7.3", RETENTION_SEED=1]
+test-retention: $(BIN)/gotestsum ## Test on the real servers that changes to a stack lose no data, and print tables [RELEASES="0.7.3", RETENTION_SEED=1]
 	@mkdir -p $(CACHE)/test; rm -f $(CACHE)/test/retention.txt; status=0; \
 	RELEASES="$(or $(RELEASES),$(RETENTION_RELEASES))" RETENTION_SEED="$(RETENTION_SEED)" RETENTION_TABLE=$(abspath $(CACHE))/test/retention.txt \
 		hack/test test-retention -tags=server$(comma)retention -count=1 -timeout=120m -parallel=2 -run='^TestRetention' ./test/server/boot || status=$$?; \
@@ -143,8 +143,8 @@ test-faults: cluster-tool $(BIN)/gotestsum ## Test the operator with faults in i
 	hack/test test-faults -count=1 -timeout=60m ./test/faults -all -table=$(abspath $(CACHE))/test/faults.md || status=$$?; \
 	cat $(CACHE)/test/faults.md; exit $$status
 
-# On your own cluster, set KUBECONFIG, and CLUSTER_REGISTRY for its images. Otherwise, the target creates a cluster and
-# also tests its tool.
+# To use your own cluster, set KUBECONFIG, and set CLUSTER_REGISTRY for its images. Otherwise, the target creates a
+# cluster, and also tests the tool that creates it.
 NODE_NEEDS = $(BIN)/gotestsum $(if $(KUBECONFIG),,cluster-tool node-packages)
 node_tests = SHOW='$(or $(4),scenario took)' $(if $(KUBECONFIG),,MODULES=test/cluster MODULE_FLAGS='-tags=node -run=^TestNode -count=1 -timeout=20m' \
 	$(BIN)/cluster run --node --) \
@@ -190,7 +190,7 @@ test-e2e-older: cluster-tool node-packages ## Run the end-to-end suite of the op
 test-release-data: ## Run the tests of the extraction tool (needs Python 3.12 or newer)
 	@hack/release-data/extract --test 0.7.3
 
-# The test has its own folder for the page, so that it does not change a site in the default folder.
+# The test uses the page in the folder PLAYGROUND, so that it does not change a built site in .cache/site.
 .PHONY: test-playground
 test-playground: playground ## Test the page of the playground in headless Chromium (needs chromium, Node 20 or newer, npm)
 	@$(GO) build -o $(CACHE)/bin/kubectl-llamastack ./cmd/kubectl-llamastack
@@ -219,7 +219,7 @@ bench-registry: ## Measure the cost of reading images: the time without the netw
 	@$(GO) test ./internal/resolve/registry -run '^$$' -bench 'Extract|ManyImages' -benchmem
 
 .PHONY: bench-takeover
-bench-takeover: cluster-tool ## Measure the take-over of many stacks of the operator for v1alpha1: the writes of the operator, and lists in both versions (minutes) [OBJECTS=1000]
+bench-takeover: cluster-tool ## Measure the takeover of many stacks of the operator for v1alpha1: the writes of the operator, and lists in both versions (minutes) [OBJECTS=1000]
 	@export $(ASSETS); $(GO) test ./test/scale -run '^$$' -bench TakeOver -benchtime 1x -timeout 1h -args -objects=$(OBJECTS)
 
 .PHONY: bench-external
@@ -232,8 +232,8 @@ bench-conversion: cluster-tool ## Convert 1.5 MiB stacks for a real API server, 
 
 # By default, the fuzzing engine spends most of its time on shortening inputs. With -fuzzminimizetime=1x, it spends the
 # time on new inputs.
-# Before Go 1.27.1, a FUZZTIME in seconds may end with "context deadline exceeded" and no failing input
-# (golang/go#75804). A number such as 40000x does not.
+# Before Go 1.27.1, a run with a FUZZTIME in seconds can end with "context deadline exceeded" and no failing input
+# (golang/go#75804). A run with a number of inputs, such as 40000x, does not.
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for a limited time [FUZZTIME=30s, or 40000x, FUZZ=internal/convert]
 	@git grep -o -E '^func Fuzz[A-Za-z0-9_]+' -- '$(or $(FUZZ:%=%/),*)*_test.go' | while IFS=: read -r file function; do \
@@ -417,7 +417,8 @@ node-packages:
 cluster-tool:
 	@$(GO) build -C test/cluster -o $(abspath $(BIN))/cluster .
 
-# A file in .cache/bin has the name of its tool in tools/go.mod.
+# The suffix of each TOOL_ variable is the name of the tool's file in .cache/bin. The value is the tool's package in
+# tools/go.mod or tools/lint/go.mod.
 
 LINT_MODULES := . $(TEST_MODULES)
 

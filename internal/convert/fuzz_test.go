@@ -132,7 +132,7 @@ func withoutData(object tree) tree {
 	return result
 }
 
-// The types of the other version can read any value that the types of one version can hold, and a round trip returns
+// If the types of one version can hold a value, the types of the other version can read it, and a round trip returns
 // the same value.
 func FuzzTypes(f *testing.F) {
 	f.Add([]byte("seed"))

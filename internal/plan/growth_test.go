@@ -128,8 +128,8 @@ func BenchmarkLargest(b *testing.B) {
 	}
 }
 
-// heldBy returns the peak growth of the heap while a function runs. Garbage that the collector has not freed counts, as
-// it does for the operator's memory limit.
+// heldBy returns the peak growth of the heap while a function runs. The result includes garbage that the collector has
+// not freed yet, because such garbage also counts toward the operator's memory limit.
 func heldBy(run func()) uint64 {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	read := func() uint64 {

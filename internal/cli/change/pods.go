@@ -156,7 +156,7 @@ func causes(was, is rollout.Inputs) []string {
 		{!reflect.DeepEqual(was.ModelFiles, is.ModelFiles), "the model files change (spec.modelFiles)"},
 		{
 			was.Compat != is.Compat || was.Container != is.Container,
-			"an annotation for the conversion from v1alpha1 changes",
+			"a v1alpha1 conversion annotation changes",
 		},
 	} {
 		if part.differs {

@@ -69,7 +69,7 @@ type (
 // rules are the rules of all findings, in the order of their index.
 var rules = []sarifRule{
 	{RuleInvalid, sarifText{"The operator rejects the manifest."}, sarifConfiguration{Error}},
-	{RuleWarning, sarifText{"A setting has no effect, or you should check it."}, sarifConfiguration{Warning}},
+	{RuleWarning, sarifText{"Check the setting. It has no effect, or is probably a mistake."}, sarifConfiguration{Warning}},
 	{RuleData, sarifText{"A change leaves client data behind."}, sarifConfiguration{Warning}},
 	{RuleNote, sarifText{"A setting is valid, and the message explains its effect."}, sarifConfiguration{Note}},
 }

@@ -12,7 +12,7 @@ import (
 //go:embed data
 var embedded embed.FS
 
-// directory lists the embedded lines, each with a function that loads the line once.
+// directory lists the embedded release lines, each with a function that loads the data of the line once.
 type directory struct {
 	lines []string
 	load  map[string]func() (*Release, error)

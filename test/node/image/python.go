@@ -46,7 +46,7 @@ func findPython(ctx context.Context, bin string) (python, error) {
 		if !filepath.IsAbs(next) {
 			next = filepath.Join(filepath.Dir(at), next)
 		}
-		if at != start { // the environment contains its own link
+		if at != start { // the link at start is already a part of the environment
 			p.Links = append(p.Links, at)
 		}
 		at = next

@@ -303,9 +303,9 @@ func (m *madeByClient) search() realserver.Call {
 }
 
 // compare returns an error unless the second server has the declared models and the client's resources, and does not
-// have the models in the field gone. Apart from the client's resources, the server must have the same vector stores and
-// shields as a server with an empty state. compare ignores models that providers list, because a server lists them only
-// some time after its start.
+// have the models in m.gone. Apart from the client's resources, the server must have the same vector stores and shields
+// as a server with an empty state. compare ignores models that providers list, because a server lists them only some
+// time after its start.
 func (m *madeByClient) compare(fresh, second realserver.Verdict) error {
 	if !second.OK {
 		return fmt.Errorf("the server does not start: %s", second)

@@ -26,15 +26,15 @@ export class Pipeline {
   #spare;
   #running;
   #waiting;
-  // Whether the last worker could not start. The next run starts another one.
+  // Whether the last worker failed to start. If it failed, the next run starts another one.
   #failed = false;
   #timer;
   #id = 0;
   #onResult;
 
   // load fetches the program, runs the sample, and returns the releases that the program knows. After each run,
-  // onResult is called with { result, took }, or with { problem } if there is no result. since is the time of the first
-  // change that the result contains. busy is true if a newer manifest waits.
+  // onResult is called with { result, took, since, busy }, or with { problem, since, busy } if there is no result. since
+  // is the time of the first change that the result contains. busy is true if a newer manifest waits.
   async load(sample, onResult) {
     this.#onResult = onResult;
     this.#spare = this.#hire();
@@ -105,7 +105,7 @@ export class Pipeline {
   #stop(worker) {
     if (worker !== this.#worker) return;
     worker.terminate();
-    this.#end({ problem: "The run took too long and was stopped. Change the manifest to run it again." });
+    this.#end({ problem: "The run took too long or failed, and the page stopped it. Change the manifest to run it again." });
     this.#restart();
   }
 
