@@ -88,7 +88,8 @@ func (r *reader) comma(i int) int {
 	return i
 }
 
-// member returns the value of a key in v, or a missing value if v is not an object. Raw JSON is not opened.
+// member returns the value of a key in v, or a missing value if v is not an object. If v is raw JSON, member searches
+// the JSON for the key, and does not convert v to an object.
 func (v value) member(key string) value {
 	if v.object != nil || !v.isRaw('{') {
 		return v.object.get(key)

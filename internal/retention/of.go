@@ -206,7 +206,7 @@ func joined(host, port, db string) string {
 	return address
 }
 
-// valueOr returns the text of a key, or the release's default if the key is missing.
+// valueOr returns the value of a key as text, or the release's default if the key is missing.
 func valueOr(node *yaml.Node, kind release.Backend, key string) string {
 	if value := text(node, key); value != "" {
 		return value

@@ -12,10 +12,10 @@ import (
 )
 
 // Configuration compares the whole configuration with the release's data. Anything that would prevent the server from
-// starting is an error. A value that the server would silently ignore is a warning if the user wrote it. In a base,
-// which can contain additional keys, only a section that another release reads is a warning. The parameter `removed`
-// maps each path that spec.removeSettings removed to the entry that removed it. Configuration returns the directories
-// that must exist before the server starts.
+// starting is an error. A value that the server would silently ignore is a warning if the user wrote it. A base can
+// contain additional keys, so an ignored value in a base is a warning only if it is a section that another release
+// reads. The parameter `removed` maps each path that spec.removeSettings removed to the entry that removed it.
+// Configuration returns the directories that must exist before the server starts.
 func Configuration(d *draft.Draft, removed map[string]*field.Path) []string {
 	c := checker{Draft: d, Finder: draft.NewFinder(d), choices: make(map[string]string), removed: removed}
 	c.variables()

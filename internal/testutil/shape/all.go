@@ -368,7 +368,7 @@ var All = []Shape{
 		made.spec["workload"].(object)["overrides"].(object)["env"] = many(n, variable)
 		return made
 	}},
-	{"podTemplate: lists next to lists", 500, func(n int) written {
+	{"podTemplate: lists in addition to those in overrides", 500, func(n int) written {
 		volume := func(i int) any { return object{"name": fmt.Sprintf("v%d", i), "emptyDir": object{}} }
 		mount := func(i int) any { return object{"name": fmt.Sprintf("v%d", i), "mountPath": fmt.Sprintf("/m%d", i)} }
 		containers := many(n, func(i int) any { return object{"name": fmt.Sprintf("c%d", i), "image": "i"} })
