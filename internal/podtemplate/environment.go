@@ -12,7 +12,7 @@ type environment struct {
 	named  naming
 }
 
-// naming contains each variable that a patch names, and whether the patch removes it.
+// naming records each variable that a patch names, and whether the patch removes it.
 type naming map[any]bool
 
 // setAside removes from the template the variables that the patch does not name. It returns the data with which putBack

@@ -97,8 +97,9 @@ func (c *comparison) spaceField(what string, was, now Place) string {
 	return c.droppedField(what)
 }
 
-// otherFamily reports whether data of a key-value store is now stored in an SQL store, or the reverse. In releases up
-// to 0.2, each store has a separate file, regardless of its family (server fact 50, server fact 51).
+// otherFamily reports whether data of a key-value store is now stored in an SQL store, or the reverse. It returns false
+// for data in a file whose store does not exist after the change. In releases up to 0.2, each store has a separate
+// file, regardless of its family (server fact 50, server fact 51).
 func (c *comparison) otherFamily(was, now Place) bool {
 	_, kept := c.after.Stores[was.Store]
 	return was.Store != "" && now.Store != "" && c.before.family(was) != c.after.family(now) && (kept || c.before.fileOf(was) == "")

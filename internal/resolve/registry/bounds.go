@@ -39,8 +39,8 @@ type kept struct {
 	size  int
 }
 
-// keep counts the data of a task whose data is not counted yet. If all tasks of its namespace together keep more than
-// maxKept bytes, keep drops the data of the oldest tasks. A later request for dropped data reads it again.
+// keep counts the data of a task. The data must not have been counted yet. If all tasks of its namespace together keep
+// more than maxKept bytes, keep drops the data of the oldest tasks. A later request for dropped data reads it again.
 func (p *Pool) keep(one keeper) {
 	own := one.bounds()
 	if own.counted = one.size(); own.counted == 0 {
