@@ -26,10 +26,10 @@ func FromHub(hub map[string]any) map[string]any {
 	return tree.values(decoderFor(hub))
 }
 
-// ErrOmitted means that the annotation of the object has no space for the fields that v1alpha1 cannot show. Writing the
-// object as v1alpha1 removes these fields. After such a write, DataProblem also returns the error for the object in
+// ErrOmitted means that the annotation of the object has no space for the fields that v1alpha1 does not have. Writing
+// the object as v1alpha1 removes these fields. After such a write, DataProblem also returns the error for the object in
 // v1alpha2, until the object is written again.
-var ErrOmitted = errors.New("the annotation has no space for some fields that v1alpha1 does not show; write the object " +
+var ErrOmitted = errors.New("the annotation has no space for some fields that v1alpha1 does not have; write the object " +
 	"as v1alpha2, because writing it as v1alpha1 removes these fields")
 
 // DataProblem returns the problem with the conversion-data annotation of an object of either version, or nil.

@@ -339,7 +339,7 @@ func (c *cluster) counts(b *testing.B, after int64) (made, reads int, took time.
 	return made, reads, last.Sub(first)
 }
 
-// audited returns the current end of the audit log.
+// audited returns the position of the current end of the audit log.
 func (c *cluster) audited(b *testing.B) int64 {
 	b.Helper()
 	info, err := os.Stat(c.audit)

@@ -49,8 +49,8 @@ func Lasting(err error) bool {
 	return ofContent(err)
 }
 
-// ofContent reports whether an error is about content with the right digest. Every read of that digest returns the same
-// error.
+// ofContent reports whether an error is caused by the content itself, although the content matches its digest. Every
+// read of that digest returns the same error.
 func ofContent(err error) bool {
 	if _, ok := errors.AsType[*LabelError](err); ok {
 		return true

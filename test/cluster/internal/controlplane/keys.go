@@ -84,8 +84,8 @@ func users(at site) []user {
 		user{kubeProxyUser, pki.Subject{CommonName: "system:kube-proxy"}})
 }
 
-// writeServing writes the two authorities, and the pairs that they sign for the servers and for the API server as a
-// client.
+// writeServing writes the key pairs of the two authorities, and the key pairs that they sign: the serving certificates
+// of the servers, and the client certificates of the API server.
 func writeServing(folder *state.Folder, cluster *pki.Authority, at site, now time.Time) error {
 	front, err := pki.NewAuthority("llama-stack-test-front-proxy-ca", now)
 	if err != nil {
