@@ -75,9 +75,9 @@ func BaseConfigMap(stack, hash string) string {
 // StorageSecret returns the name of the Secret with derived connection parts.
 func StorageSecret(stack string) string { return stack + "-storage" }
 
-// NextStorageSecret returns the new name of the Secret with derived connection parts after these parts change. The
-// operator derives the parts from the values of other Secrets. The parameter `digest` is the keyed digest of the parts.
-// Running pods continue to read the Secret that they started with.
+// NextStorageSecret returns the name of the Secret that replaces the Secret with derived connection parts when these
+// parts change. The operator derives the parts, such as the host of a database, from the values of other Secrets. The
+// parameter `digest` is the keyed digest of the parts. Running pods continue to read the Secret that they started with.
 func NextStorageSecret(stack, digest string) string {
 	return StorageSecret(stack) + "-" + prefix(digest, HashLength)
 }
