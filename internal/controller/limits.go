@@ -5,8 +5,8 @@ import (
 )
 
 // limited returns the resources whose limits equal their requests in the running pods. The previous operator set these
-// limits because the stack has workers. After this operator has rendered the stack, the record contains these
-// resources.
+// limits because the stack has workers. After this operator has rendered the stack, the record in the annotations of
+// the Deployment contains these resources, and limited reads them from there.
 //
 // limited does not read the quotas in the namespace, because this would require a permission and a watch. Quotas and
 // LimitRanges admitted the running pods with these limits, so they also admit new pods with the same limits.

@@ -72,12 +72,13 @@ func BaseConfigMap(stack, hash string) string {
 	return stack + "-base-" + prefix(hash, HashLength)
 }
 
-// StorageSecret returns the name of the Secret with derived connection parts.
+// StorageSecret returns the name of the Secret that contains derived connection parts. The operator derives these parts,
+// such as the host of a database, from the values of other Secrets.
 func StorageSecret(stack string) string { return stack + "-storage" }
 
-// NextStorageSecret returns the name of the Secret that replaces the Secret with derived connection parts when these
-// parts change. The operator derives the parts, such as the host of a database, from the values of other Secrets. The
-// parameter `digest` is the keyed digest of the parts. Running pods continue to read the Secret that they started with.
+// NextStorageSecret returns the name of the new Secret that the operator creates when the derived connection parts
+// change. The parameter `digest` is the keyed digest of the parts. Running pods continue to read the Secret that they
+// started with.
 func NextStorageSecret(stack, digest string) string {
 	return StorageSecret(stack) + "-" + prefix(digest, HashLength)
 }
