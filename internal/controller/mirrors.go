@@ -142,7 +142,7 @@ func (m *mirrorSets) comes(ctx context.Context, kind schema.GroupVersionKind) {
 		err = m.watch(ctx, kind)
 	}
 	if err != nil && ctx.Err() == nil {
-		m.log.Error(err, "The operator cannot watch the mirror sets of a kind that was added", "kind", kind.GroupKind().String())
+		m.log.Error(err, "The operator cannot watch a kind of mirror set that was added to the cluster", "kind", kind.GroupKind().String())
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/pflag"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -29,7 +30,7 @@ import (
 // checks that the operator serves metrics only to authorized clients, and releases its lease.
 func TestRun(t *testing.T) {
 	plane := barePlane(t)
-	o := startOperator(t, plane, testutil.FreeAddress(t))
+	o := startOperator(t, plane)
 	o.expect(t, "http://"+o.health+"/healthz", http.StatusOK)
 	o.expect(t, "http://"+o.health+"/readyz", http.StatusOK)
 	if err := plane.Install(); err != nil {
@@ -55,18 +56,39 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestRunWithoutWebhooks checks that an operator without webhooks becomes ready when the API server serves the
-// operator's kind, and not earlier.
-func TestRunWithoutWebhooks(t *testing.T) {
+// TestReadinessWithoutWebhooks checks that an operator without webhooks becomes ready when the API server serves the
+// operator's kind, and not earlier. It does not call Run, because only one call in a process can set the loggers.
+func TestReadinessWithoutWebhooks(t *testing.T) {
 	plane := barePlane(t)
-	o := startOperator(t, plane, "0")
+	o := &runningOperator{health: testutil.FreeAddress(t), output: &testutil.Log{}}
+	var options manager.Options
+	flags := pflag.NewFlagSet("manager", pflag.ContinueOnError)
+	options.BindFlags(flags)
+	if err := flags.Parse([]string{
+		"--operator-namespace=default", "--health-probe-bind-address=" + o.health, "--metrics-bind-address=0",
+		"--webhook-bind-address=0",
+	}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	mgr, err := manager.New(ctx, plane.Config, options, "v1.2.3", func(string) string { return "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- mgr.Start(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
 	o.expect(t, "http://"+o.health+"/healthz", http.StatusOK)
 	o.expect(t, "http://"+o.health+"/readyz", http.StatusInternalServerError)
 	if err := plane.Install(); err != nil {
 		t.Fatal(err)
 	}
 	o.expect(t, "http://"+o.health+"/readyz", http.StatusOK)
-	o.stop(t)
 }
 
 // barePlane starts a control plane that does not serve the operator's kind yet.
@@ -92,8 +114,8 @@ type runningOperator struct {
 	done            chan int
 }
 
-// startOperator runs the operator with the given bind address for its webhooks.
-func startOperator(t *testing.T, plane *testutil.ControlPlane, webhooks string) *runningOperator {
+// startOperator runs the operator with its webhooks.
+func startOperator(t *testing.T, plane *testutil.ControlPlane) *runningOperator {
 	t.Helper()
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
 	data, err := plane.Kubeconfig()
@@ -113,7 +135,7 @@ func startOperator(t *testing.T, plane *testutil.ControlPlane, webhooks string) 
 		o.done <- manager.Run(ctx, []string{
 			"--kubeconfig=" + kubeconfig, "--leader-elect", "--operator-namespace=default",
 			"--health-probe-bind-address=" + o.health, "--metrics-bind-address=" + o.metrics,
-			"--webhook-bind-address=" + webhooks,
+			"--webhook-bind-address=" + testutil.FreeAddress(t),
 		}, "v1.2.3", func(string) string { return "" }, o.output)
 	}()
 	return o

@@ -47,7 +47,7 @@ func (m *maker) add(name string, spec fields) {
 	m.addOver(starter, name, spec)
 }
 
-// addOver adds a case from a distribution of the line.
+// addOver adds a case from a spec and a distribution of the line.
 func (m *maker) addOver(distribution, name string, spec fields) {
 	m.append(name, distribution, shipped(m.rel, distribution), true, spec)
 }
