@@ -138,7 +138,7 @@ func newLoader(p printer, line *progress.Line, from *bundle.Bundle) *loader {
 	return &loader{p: p, line: line, from: from}
 }
 
-// through returns a transport that counts the sent bytes, and shows their number.
+// through returns a transport that counts the bytes that it sends, and shows the count.
 func (l *loader) through(transport http.RoundTripper) http.RoundTripper {
 	l.sent = progress.NewSent(transport, func(sent int64) {
 		l.line.Show("%s of %s sent", megabytes(sent), megabytes(l.size))

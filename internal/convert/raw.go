@@ -88,8 +88,7 @@ func (r *reader) comma(i int) int {
 	return i
 }
 
-// member returns the value of a key in v, or a missing value if v is not an object. If v is raw JSON, member searches
-// the JSON for the key, and does not convert v to an object.
+// member returns the value of a key in v, or a missing value if v is not an object. It does not decode v.
 func (v value) member(key string) value {
 	if v.object != nil || !v.isRaw('{') {
 		return v.object.get(key)

@@ -72,8 +72,8 @@ func BaseConfigMap(stack, hash string) string {
 	return stack + "-base-" + prefix(hash, HashLength)
 }
 
-// StorageSecret returns the name of the Secret that contains derived connection parts. The operator derives these parts,
-// such as the host of a database, from the values of other Secrets.
+// StorageSecret returns the name of the Secret that contains derived connection parts. The operator derives these
+// parts, such as the host of a database, from the values of other Secrets.
 func StorageSecret(stack string) string { return stack + "-storage" }
 
 // NextStorageSecret returns the name of the new Secret that the operator creates when the derived connection parts

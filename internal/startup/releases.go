@@ -24,7 +24,7 @@ type facts struct {
 	NamespaceInFile bool `json:"namespace_in_file"`
 	// ExpirationType is the type of the expiration column of a new table in PostgreSQL.
 	ExpirationType string `json:"expiration_type"`
-	// Metadata is the reference to the registry's store when the configuration has no such reference.
+	// Metadata is the default reference to the registry's store, for a configuration without such a reference.
 	Metadata map[string]string `json:"metadata"`
 	// Backends contains the defaults of the backend keys that the programs need, keyed by the backend's type. Only
 	// kv_postgres has such keys.

@@ -256,8 +256,8 @@ func (p *Pool) begin(stack types.NamespacedName) (Target, *Reader, ages, func())
 }
 
 // old returns the maximum ages of the shared answers from the registry that a stack can reuse. The ages depend on the
-// outcome of the previous attempt for the stack. With these ages, the registry receives as many requests for an image
-// that many stacks use as for an image that only one stack uses.
+// outcome of the previous attempt for the stack. With these ages, the registry receives no more requests for an image
+// that many stacks use than for an image that only one stack uses.
 func (p *Pool) old(before Outcome) ages {
 	switch {
 	case before.Image != nil || Lasting(before.Err):
