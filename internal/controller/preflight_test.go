@@ -81,7 +81,7 @@ func TestPreflightFails(t *testing.T) {
 		pod  corev1.PodStatus
 		want string
 	}{
-		{"code0", failedPodStatus(0, ""), `container "llama-stack" ended with exit code 0, for example because its program could not start, or because its health check did not pass in time; see kubectl logs POD -c llama-stack`},
+		{"code0", failedPodStatus(0, ""), `container "llama-stack" ended with exit code 0, possibly because its program could not start, or because its health check did not pass in time; see kubectl logs POD -c llama-stack`},
 		{"crash", failedPodStatus(1, "ValidationError: input_value='"+canary+"'"), `container "llama-stack" crashed with ValidationError: the server rejects its configuration; correct the value that the error names, or restore the earlier spec; see kubectl logs POD -c llama-stack`},
 		{"deadline", late, `container "llama-stack" was not ready after 15 minutes; see kubectl logs POD -c llama-stack`},
 	} {

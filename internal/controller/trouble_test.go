@@ -40,7 +40,7 @@ func TestTroubleOfPods(t *testing.T) {
 		{
 			name: "silent", pod: new(controllertest.ServerPodStatus("i", backOff, controllertest.TerminatedState(0, "Completed", ""))),
 			reason: v1alpha2.ReasonRolloutFailed, phase: v1alpha2.PhaseFailed,
-			want: `container "llama-stack" ended with exit code 0, for example because its program could not start, or because its health check did not pass in time; see kubectl logs silent-1-a -c llama-stack --previous`,
+			want: `container "llama-stack" ended with exit code 0, possibly because its program could not start, or because its health check did not pass in time; see kubectl logs silent-1-a -c llama-stack --previous`,
 		},
 		{
 			name: "memory", pod: new(controllertest.ServerPodStatus("i", backOff, controllertest.TerminatedState(137, "OOMKilled", ""))),

@@ -39,7 +39,7 @@ type Input struct {
 	// Limited is the sorted list of the resources that an earlier operator limited in the running pods because of their
 	// workers.
 	Limited []corev1.ResourceName
-	// RunningRelease is the release line of the running server, from the record of the Deployment, or empty if unknown.
+	// RunningRelease is the release line of the running server, as recorded in the Deployment, or empty if unknown.
 	RunningRelease string
 	// Before contains the places of the running pods' data. Nil means that no pods run, or that the places are unknown.
 	Before *retention.Places

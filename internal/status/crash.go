@@ -73,9 +73,9 @@ func crashed(container string, ended *corev1.ContainerStateTerminated, logs stri
 	}
 	switch ended.ExitCode {
 	case 0:
-		return fmt.Sprintf("container %q ended with exit code 0, for example because its program could not start, or because its health check did not pass in time; %s", container, logs)
+		return fmt.Sprintf("container %q ended with exit code 0, possibly because its program could not start, or because its health check did not pass in time; %s", container, logs)
 	case exitKilled, exitTerminated:
-		return fmt.Sprintf("container %q was stopped (exit code %d), for example because its health check did not pass in time; %s",
+		return fmt.Sprintf("container %q was stopped (exit code %d), possibly because its health check did not pass in time; %s",
 			container, ended.ExitCode, logs)
 	default:
 		return fmt.Sprintf("container %q crashed with exit code %d; %s", container, ended.ExitCode, logs)

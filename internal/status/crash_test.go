@@ -58,7 +58,7 @@ func TestCrash(t *testing.T) {
 		{"an unknown exception", `container "llama-stack" crashed with exit code 1` + logs, ended(1, "Error", "sk1Error: sk-1")},
 		{"not the last line of a traceback", `container "llama-stack" crashed with exit code 1` + logs, ended(1, "Error", "log: ValueError: sk-1")},
 		{
-			"killed", `container "llama-stack" was stopped (exit code 137), for example because its health check did not pass in time` + logs,
+			"killed", `container "llama-stack" was stopped (exit code 137), possibly because its health check did not pass in time` + logs,
 			ended(137, "Error", ""),
 		},
 		{

@@ -85,7 +85,7 @@ var judgePreflightCases = []struct {
 	{
 		name: "ends with code 0", container: endedWith(0, "Completed", ""), changes: []func(*corev1.Pod){onNode},
 		want:    status.PreflightCrashed,
-		message: `container "llama-stack" ended with exit code 0, for example because its program could not start, or because its health check did not pass in time; see kubectl logs p -c llama-stack`,
+		message: `container "llama-stack" ended with exit code 0, possibly because its program could not start, or because its health check did not pass in time; see kubectl logs p -c llama-stack`,
 	},
 	{
 		name: "crashes", container: endedWith(1, "Error", "ValidationError: input_value='sk-1'"),

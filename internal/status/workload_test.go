@@ -194,7 +194,7 @@ var workloadCases = []struct {
 		"exit code 0", deployment(1, 1, 1, 0), nil,
 		[]corev1.Pod{pod("p", empty)},
 		"False", "RolloutFailed",
-		`0/1 replicas available with current config: container "llama-stack" ended with exit code 0, for example because its program could not start, or because its health check did not pass in time; ` +
+		`0/1 replicas available with current config: container "llama-stack" ended with exit code 0, possibly because its program could not start, or because its health check did not pass in time; ` +
 			`see kubectl logs p -c llama-stack --previous`,
 	},
 	{"an init container has ended", deployment(1, 1, 1, 0), nil, []corev1.Pod{preparedPod()}, "False", "RolloutInProgress", "0/1 replicas available with current config"},

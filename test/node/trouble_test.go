@@ -53,7 +53,7 @@ var brokenStacks = []broken{
 	},
 	{
 		name: "ends well", spec: faulty("STANDIN_EXIT", "0"), reason: v1alpha2.ReasonRolloutFailed,
-		message:  none + `: container "llama-stack" ended with exit code (0), for example because its program could not start, or because its health check did not pass in time; see (kubectl logs \S+ -c llama-stack --previous)`,
+		message:  none + `: container "llama-stack" ended with exit code (0), possibly because its program could not start, or because its health check did not pass in time; see (kubectl logs \S+ -c llama-stack --previous)`,
 		evidence: ended("0", "Completed"),
 	},
 	{

@@ -255,9 +255,9 @@ func (p *Pool) begin(stack types.NamespacedName) (Target, *Reader, ages, func())
 	return task.target, p.reader, p.old(task.outcome), release
 }
 
-// old returns the maximum ages of the shared answers from the registry that a stack can reuse. The ages depend on the
-// outcome of the previous attempt for the stack. With these ages, the registry receives no more requests for an image
-// that many stacks use than for an image that only one stack uses.
+// old returns the ages up to which a stack can reuse the registry's shared answers. The ages depend on the outcome of
+// the previous attempt for the stack. With these ages, the registry receives no more requests for an image that many
+// stacks use than for an image that only one stack uses.
 func (p *Pool) old(before Outcome) ages {
 	switch {
 	case before.Image != nil || Lasting(before.Err):
