@@ -24,12 +24,12 @@ type initOptions struct {
 }
 
 const (
-	initHelp = `Write a v1alpha2 LlamaStackDistribution with comments. It specifies the release of
-the server, a model provider, the models, the storage, and optionally a host name for
-clients outside the cluster. If no flag sets one of these values, the command asks for each of them.
-An empty answer selects the default in brackets. If a flag such as --provider sets one
-of these values, the command asks no questions. If standard input ends before you answer
-all questions, the command fails and writes no file.
+	initHelp = `Write a v1alpha2 LlamaStackDistribution with comments. It specifies the release of the
+server, a model provider, the models, the storage, and optionally a host name for
+clients outside the cluster. If no flag sets one of these values, the command asks for
+each of them. An empty answer selects the default in brackets. If a flag such as
+--provider sets one of these values, the command asks no questions. If standard input
+ends before you answer all questions, the command fails and writes no file.
 
 The command does not write Secrets. For each Secret, the manifest has a
 comment that contains a template without values. The manifest passes

@@ -58,7 +58,7 @@ func (c *checker) unsetNote(path string) string {
 	if c.IsSet(found.Name) {
 		return ""
 	}
-	return fmt.Sprintf(" ; the value refers to the variable %s, which is not set; set the variable in spec.secretEnv or spec.workload.overrides.env", found.Name)
+	return fmt.Sprintf("; the value refers to the variable %s, which is not set; set the variable in spec.secretEnv or spec.workload.overrides.env", found.Name)
 }
 
 // variables reports each variable that nothing sets and that has no default. The server does not start with such a
