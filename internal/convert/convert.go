@@ -100,7 +100,7 @@ const (
 )
 
 // content returns the content of the given object, and the decoded conversion-data annotation. The content does not
-// contain that annotation. If the annotation cannot be decoded, the error is the reason.
+// contain that annotation. If the annotation cannot be decoded, the error states the reason.
 func content(o *object) (*object, losses, error) {
 	result := o.another()
 	if written := o.get(spec); written.exists() {

@@ -47,7 +47,7 @@ func Build(in Input) (*Plan, error) {
 	return p, nil
 }
 
-// newPlan returns a plan with its mode, without a configuration.
+// newPlan returns a plan that has its mode set, but no configuration yet.
 func newPlan(in Input) *Plan {
 	p := &Plan{Mode: ModeOf(&in.Object.Spec), ConfigSource: v1alpha2.ConfigSourceImageDefault, input: facts(in)}
 	if p.Mode == ModeGenerated && in.Base == nil && BaseOptional(in.Object) {
