@@ -48,8 +48,8 @@ func newObject(value any, path *field.Path, want string, errs *Errors) (*object,
 	return &object{Errors: errs, path: path, fields: fields}, true
 }
 
-// atMost reports whether objects have no more fields than a limit, and adds an error for each object that has more.
-// Each name selects an inner object. An empty name selects the object itself.
+// atMost reports whether each selected object has at most `limit` fields, and adds an error for each object that has
+// more. Each name selects an inner object. An empty name selects the object itself.
 func (o *object) atMost(limit int, names ...string) bool {
 	within := true
 	for _, name := range names {

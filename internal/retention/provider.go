@@ -36,8 +36,8 @@ var (
 // maxDepth bounds the depth of the search for stores in a provider's settings.
 const maxDepth = 6
 
-// providers reads the places where the providers store their data. The ID identifies the data of a vector provider,
-// because vector stores refer to the ID. The data of any other provider has no ID.
+// providers determines the places where the providers store their data. The ID identifies the data of a vector
+// provider, because vector stores refer to the ID. The data of any other provider has no ID.
 func (r *reader) providers() {
 	all := yamlnode.Get(r.Config, "providers")
 	for _, api := range yamlnode.Keys(all) {
