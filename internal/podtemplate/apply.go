@@ -68,12 +68,13 @@ func Check(patch []byte, server string, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// skeleton returns a template with every part that a stack's template can contain and that a patch must not change.
+// skeleton returns a template with every part that a stack's template can contain and that a patch must not change. The
+// volumes have no source, so that a patch with any source changes them.
 func skeleton(server string) *corev1ac.PodTemplateSpecApplyConfiguration {
 	container := corev1ac.Container().WithName(server).WithImage("image")
 	spec := corev1ac.PodSpec().WithContainers(container)
 	for _, volume := range ownVolumes {
-		spec.WithVolumes(corev1ac.Volume().WithName(volume.name).WithEmptyDir(corev1ac.EmptyDirVolumeSource()))
+		spec.WithVolumes(corev1ac.Volume().WithName(volume.name))
 		if volume.mountPath != "" {
 			container.WithVolumeMounts(corev1ac.VolumeMount().WithName(volume.name).WithMountPath(volume.mountPath))
 		}

@@ -311,6 +311,8 @@ func TestCheck(t *testing.T) {
 		`{spec: {containers: [{name: sidecar, image: a}]}}`:              false,
 		`{metadata: {labels: {app: mine}}}`:                              true,
 		`{spec: {volumes: [{name: lls-tls, secret: {secretName: a}}]}}`:  true,
+		`{spec: {volumes: [{name: lls-startup, emptyDir: {}}]}}`:         true,
+		`{spec: {volumes: [{name: lls-storage, emptyDir: {}}]}}`:         false,
 		`{spec: {containers: [{name: llama-stack, image: "server:1"}]}}`: true,
 	} {
 		if errs := podtemplate.Check(toJSON(t, patch), names.Container, path); (len(errs) > 0) != refused {
