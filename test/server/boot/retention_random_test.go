@@ -92,8 +92,12 @@ func newPairs(t *testing.T, rel *release.Release) *pairs {
 	if err != nil {
 		t.Fatal(err)
 	}
+	checker, err := realserver.NewChecker(t.Context(), rel.Version, support)
+	if err != nil {
+		t.Fatal(err)
+	}
 	p := &pairs{
-		rel: rel, bin: bin, checker: realserver.NewChecker(bin, support), models: startUpstream(t),
+		rel: rel, bin: bin, checker: checker, models: startUpstream(t),
 		scripts: t.TempDir(),
 	}
 	p.models.listed = []string{corpus.EditListed}

@@ -38,14 +38,21 @@ func eachLine(
 	for _, rel := range asked {
 		t.Run(rel.Line, func(t *testing.T) {
 			t.Parallel()
-			bin, err := realserver.Install(t.Context(), rel.Version)
+			checker, err := realserver.NewChecker(t.Context(), rel.Version, beside)
 			if err != nil {
 				t.Fatal(err)
 			}
-			checker := realserver.NewChecker(bin, beside)
 			t.Cleanup(checker.Close)
 			test(t, rel, checker)
 		})
+	}
+}
+
+// keep keeps verdicts that fail no test, so that later runs do not ask the server again.
+func keep(t *testing.T, checker *realserver.Checker, verdicts ...realserver.Verdict) {
+	t.Helper()
+	if err := checker.Keep(verdicts...); err != nil {
+		t.Error(err)
 	}
 }
 

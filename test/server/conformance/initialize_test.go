@@ -3,15 +3,10 @@
 package conformance
 
 import (
-	"encoding/json"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,26 +23,26 @@ func TestInitialize(t *testing.T) {
 		cases, left := startable(append(corpus.Cases(rel), corpus.Random(rel, seed, randomStarts)...))
 		configs, refused := acceptedOf(t, sample(cases))
 		failed, started := 0, 0
-		models := startUpstream(t)
 		for _, c := range configs {
 			if reason := needsMore(c.Config, c.Env); reason != "" {
 				left = append(left, c.Name+": "+reason)
 				continue
 			}
-			models.serve(c.Config)
 			verdict, err := checker.Check(t.Context(), realserver.Request{
-				Tier: realserver.Initialize, Config: answered(string(c.Config), models.url), Env: atHome(t, c.Env, models.url),
-				Seconds: startSeconds,
+				Tier: realserver.Initialize, Config: string(c.Config), Env: c.Env,
+				Local: true, Models: corpus.Models(c.Config), Seconds: startSeconds,
 			})
 			switch {
 			case err != nil:
 				t.Fatal(err)
 			case verdict.OK:
 				started++
+				keep(t, checker, verdict)
 			case outside(verdict) != "":
 				left = append(left, c.Name+": "+outside(verdict))
 			case verdict.Missing != "":
 				left = append(left, fmt.Sprintf("%s: the package %s is not installed", c.Name, verdict.Missing))
+				keep(t, checker, verdict)
 			default:
 				failed++
 				t.Errorf("%s: the release %s does not start with a configuration that the checks accept: %s", c.Name, rel.Version, verdict)
@@ -144,63 +139,4 @@ func sample(cases []corpus.Case) []corpus.Case {
 		few = append(few, cases[i*len(cases)/sampleSize])
 	}
 	return few
-}
-
-// upstream is a model server with the models that a configuration registers.
-type upstream struct {
-	url    string
-	models atomic.Value // []map[string]any
-}
-
-func startUpstream(t *testing.T) *upstream {
-	t.Helper()
-	u := &upstream{}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		// TGI responds with information about the server.
-		var answer any = map[string]any{"model_id": "a", "max_total_tokens": 4096}
-		if strings.HasSuffix(r.URL.Path, "/models") {
-			answer = map[string]any{"object": "list", "data": u.models.Load()}
-		}
-		if err := json.NewEncoder(w).Encode(answer); err != nil {
-			t.Error(err)
-		}
-	}))
-	t.Cleanup(server.Close)
-	u.url = server.URL
-	return u
-}
-
-// serve sets the listed models to the models of a configuration, under the names that the providers use. If a model has
-// a different name in the configuration, the list must not also contain that name, because the Llama Stack server would
-// reject a model that is listed under both names.
-func (u *upstream) serve(config []byte) {
-	models := []map[string]any{}
-	for _, id := range corpus.Models(config) {
-		models = append(models, map[string]any{"id": id, "object": "model", "owned_by": "test", "created": 0})
-	}
-	u.models.Store(models)
-}
-
-// address matches the addresses of services in the corpus. No server answers at these addresses.
-var address = regexp.MustCompile(`https?://[a-z0-9.-]+\.example(:[0-9]+)?`)
-
-// answered replaces the addresses of services in a configuration with the address of a server that answers.
-func answered(text, server string) string { return address.ReplaceAllString(text, server) }
-
-// atHome replaces the paths on the pod's volume with paths in a test directory, and the addresses of services with the
-// address of a server that answers.
-func atHome(t *testing.T, env map[string]string, server string) map[string]string {
-	t.Helper()
-	home := t.TempDir()
-	moved := make(map[string]string, len(env))
-	for name, value := range env {
-		for _, volume := range []string{"/.llama", "/data"} {
-			if value == volume || strings.HasPrefix(value, volume+"/") {
-				value = home + strings.TrimPrefix(value, volume)
-			}
-		}
-		moved[name] = answered(value, server)
-	}
-	return moved
 }

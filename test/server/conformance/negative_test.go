@@ -21,7 +21,6 @@ import (
 func TestNegative(t *testing.T) {
 	eachLine(t, realserver.Releases, func(t *testing.T, rel *release.Release, checker *realserver.Checker) {
 		begin, failed := time.Now(), 0
-		models := startUpstream(t)
 		asked := map[corpus.Answer]int{}
 		var left []string
 		for _, n := range append(corpus.Negatives(rel), swept(rel)...) {
@@ -34,16 +33,20 @@ func TestNegative(t *testing.T) {
 				t.Error(err)
 				continue
 			}
-			verdict := ask(t, checker, models, &n, q)
+			verdicts := ask(t, checker, &n, q)
+			verdict := verdicts[len(verdicts)-1]
 			if verdict.Missing != "" || verdict.Phase == "" && !verdict.OK {
 				left = append(left, fmt.Sprintf("%s: the package %s is not installed", n.Name, verdict.Missing))
+				keep(t, checker, verdicts...)
 				continue
 			}
 			asked[n.Answer]++
 			if problem := differs(&n, verdict); problem != "" {
 				failed++
 				t.Errorf("%s: %s of release %s: %s", n.Name, problem, rel.Version, verdict)
+				continue
 			}
+			keep(t, checker, verdicts...)
 		}
 		slices.Sort(left)
 		t.Logf("omitted cases of %s:\n%s", rel.Line, strings.Join(left, "\n"))
@@ -78,35 +81,33 @@ const sweepEach = 11
 // leastRefused is the minimum number of cases of a line that expect the server to reject the configuration.
 const leastRefused = 200
 
-// ask returns the verdict of the server on a configuration that contains a mistake.
-func ask(
-	t *testing.T, checker *realserver.Checker, models *upstream, n *corpus.Negative, q *corpus.Question,
-) realserver.Verdict {
+// ask returns the verdicts of the server on a configuration that contains a mistake. The last verdict is decisive.
+func ask(t *testing.T, checker *realserver.Checker, n *corpus.Negative, q *corpus.Question) []realserver.Verdict {
 	t.Helper()
 	known := []byte(q.Config)
 	if q.Odd {
 		known = []byte(q.Without)
 	}
-	models.serve(known)
 	request := realserver.Request{
-		Tier: realserver.Parse, Config: answered(q.Config, models.url), Env: atHome(t, q.Env, models.url),
-		Seconds: startSeconds,
+		Tier: realserver.Parse, Config: q.Config, Env: q.Env,
+		Local: true, Models: corpus.Models(known), Seconds: startSeconds,
 	}
 	if n.Answer == corpus.Ignored {
-		request.Without = answered(q.Without, models.url)
+		request.Without = q.Without
 	}
-	verdict, err := checker.Check(t.Context(), request)
+	read, err := checker.Check(t.Context(), request)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n.Answer == corpus.Ignored || !verdict.OK || n.Answer == corpus.Taken && needsMore(known, q.Env) != "" {
-		return verdict
+	if n.Answer == corpus.Ignored || !read.OK || n.Answer == corpus.Taken && needsMore(known, q.Env) != "" {
+		return []realserver.Verdict{read}
 	}
 	request.Tier = realserver.Initialize
-	if verdict, err = checker.Check(t.Context(), request); err != nil {
+	started, err := checker.Check(t.Context(), request)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return verdict
+	return []realserver.Verdict{read, started}
 }
 
 // differs returns the difference between a verdict and the expectation of the case, or "".

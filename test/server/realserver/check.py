@@ -3,23 +3,27 @@
 Run this program with the interpreter of the environment in which the server is installed. For each line with a JSON
 object on standard input, it writes a line with a JSON object to standard output:
 
-    {"tier": "parse", "config": "<config.yaml as text>", "env": {"NAME": "value"}, "seconds": 20}
+    {"tier": "parse", "config": "<config.yaml as text>", "env": {"NAME": "value"}, "home": "/tmp/1", "seconds": 20}
     {"ok": true}  or  {"ok": false, "phase": "provider inference/vllm", "error": "ValidationError", "message": "..."}
+
+"home" is the directory for HOME and the working directory.
 
 Tier "parse": the program substitutes the variables, reads the file into the top-level class, looks up the type of every
 enabled provider, and reads the configuration of the provider into the class of the type. It opens no connection and
 writes no file.
 
-Tier "initialize": the program creates the server's application, and starts and stops it as uvicorn does. HOME is a
-temporary directory. The services to which the server connects when it starts must be running.
+Tier "initialize": the program creates the server's application, and starts and stops it as uvicorn does. The services
+to which the server connects when it starts must be running.
 
-Tier "serve": as "initialize", and the running application answers requests in this process. "home" is a directory that
-is kept, so that the application finds the files of an earlier start. Each entry of "requests" is
-{"method", "path", "json"}, or contains the text of an upload in "file" in place of "json". In a path or a text, {0.id}
-is the id in the answer to the first request. "answers" is a list of {"status", "body"}.
+Tier "serve": as "initialize", and the running application answers requests in this process. If "home" contains the
+files of an earlier start, the application uses them. Each entry of "requests" is {"method", "path", "json"}, or
+contains the text of an upload in "file" in place of "json". In a path or a text, {0.id} is the id in the answer to the
+first request. "answers" is a list of {"status", "body"}.
 
 "without" is a second configuration. "same" is then true if the server reads the same values from both configurations,
 which means that it ignores the keys that only the first one contains.
+
+"late" in an answer means that the server's code reached the time limit of "seconds".
 
 "missing" in an answer is the name of a package that is not installed. Such an answer states nothing about the
 configuration. The program supports every release from llama-stack 0.2 to ogx 1.x. The class Release contains the
@@ -39,7 +43,6 @@ import signal
 import socket
 import ssl
 import sys
-import tempfile
 import threading
 import traceback
 import warnings
@@ -208,28 +211,28 @@ def run(release: Release, request: dict) -> dict:
     saved = dict(os.environ)
     # The alarm repeats, because code may catch the first exception or wait for a thread.
     signal.setitimer(signal.ITIMER_REAL, request.get("seconds") or 30, 3)
+    late.clear()
     working.set()
     try:
-        with contextlib.ExitStack() as stack:
-            home = request.get("home") or stack.enter_context(tempfile.TemporaryDirectory())
-            os.environ.update({"HOME": home, **request["env"]})
-            if request["tier"] == "parse":
-                parse(release, request["config"])
-            else:
-                if request["tier"] == "serve":
-                    within(release)
-                answers = initialize(release, request["config"], request.get("requests"))
-                if request["tier"] == "serve":
-                    return {"ok": True, "answers": answers}
-            if request.get("without"):
-                return {"ok": True, "same": same(release, request["config"], request["without"])}
+        os.chdir(request["home"])
+        os.environ.update({"HOME": request["home"], **request["env"]})
+        if request["tier"] == "parse":
+            parse(release, request["config"])
+        else:
+            if request["tier"] == "serve":
+                within(release)
+            answers = initialize(release, request["config"], request.get("requests"))
+            if request["tier"] == "serve":
+                return {"ok": True, "answers": answers}
+        if request.get("without"):
+            return {"ok": True, "same": same(release, request["config"], request["without"])}
         return {"ok": True}
     except Failure as failure:
         working.clear()
         return describe(failure)
-    except TimeoutError as late:
+    except TimeoutError as error:
         working.clear()
-        return describe(Failure("stop", late))
+        return describe(Failure("stop", error))
     finally:
         working.clear()
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -314,10 +317,14 @@ def inline(spec):
 # alarm never ends this program.
 working = threading.Event()
 
+# This event is set if the alarm raised an exception, also if the server's code caught the exception.
+late = threading.Event()
+
 
 def on_alarm(*_) -> None:
     """Stop a request that takes too long."""
     if working.is_set():
+        late.set()
         raise TimeoutError("the server's code did not finish in time")
 
 
@@ -334,7 +341,8 @@ def main() -> None:
     alone(release)
     gc.freeze()  # the loaded objects stay in memory, so the garbage collector need not examine them
     for line in sys.stdin:
-        answers.write(json.dumps(run(release, json.loads(line))) + "\n")
+        answer = run(release, json.loads(line))
+        answers.write(json.dumps({**answer, "late": late.is_set()}) + "\n")
 
 
 if __name__ == "__main__":

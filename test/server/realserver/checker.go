@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"github.com/llamastack/llama-stack-k8s-operator/test/server/verdict"
 )
 
 // Tier is the part of a server's start that the check includes.
@@ -33,10 +35,16 @@ type Request struct {
 	Tier   Tier              `json:"tier"`
 	Config string            `json:"config"`
 	Env    map[string]string `json:"env"`
+	// Local makes the checker replace the parts of the configurations and of Env that exist only in a cluster. The
+	// addresses of services become the address of a model server, and the paths on the pod's volume become paths in the
+	// home directory.
+	Local bool `json:"local,omitempty"`
+	// Models are the names of the models that the model server of Local lists.
+	Models []string `json:"models,omitempty"`
 	// Without is a second configuration. The verdict shows whether the server reads both configurations in the same way.
 	Without string `json:"without,omitempty"`
-	// Home is the server's home directory, which contains its state. If Home is empty, the checker uses a temporary
-	// directory and removes it.
+	// Home is the server's home directory, which contains its state. If Home is empty, the checker uses an empty directory
+	// and removes it.
 	Home string `json:"home,omitempty"`
 	// Requests are the requests that the tier Serve sends to the application.
 	Requests []Call `json:"requests,omitempty"`
@@ -74,8 +82,14 @@ type Verdict struct {
 	// Missing is a required Python package that is not installed on this machine. If it is set, there is no verdict on the
 	// configuration.
 	Missing string `json:"missing"`
+	// Late reports whether the server's code reached the time limit.
+	Late bool `json:"late"`
 	// Answers are the answers to Request.Requests.
 	Answers []Answer `json:"answers"`
+
+	// key is the key under which the verdict can be kept. It is empty for a kept verdict, and for a verdict that does not
+	// depend only on the request.
+	key string
 }
 
 // String returns the verdict in words.
@@ -91,26 +105,88 @@ func (v Verdict) String() string {
 const renewal = 60
 
 // Checker checks configurations one after the other, with the code of one release. It is not safe for concurrent use.
+// The server's process starts with the first request for which there is no kept verdict.
 type Checker struct {
 	python, tokenizer string
+	kept              *verdict.Store
 
 	cmd     *exec.Cmd
 	stdin   io.WriteCloser
 	answers *bufio.Reader
 	starts  int
+	models  *models
+	scratch string // the directory for the home directories of the process
+	homes   int    // the number of home directories
 }
 
-// NewChecker returns a checker that uses an installed release. bin is the result of Install.
-func NewChecker(bin string, support Support) *Checker {
-	return &Checker{python: filepath.Join(bin, "python"), tokenizer: support.Tokenizer}
+// NewChecker installs a release, for example 0.7.3, and returns a checker that uses it.
+func NewChecker(ctx context.Context, release string, support Support) (*Checker, error) {
+	bin, err := Install(ctx, release)
+	if err != nil {
+		return nil, err
+	}
+	in, err := inputsOf(release, bin)
+	if err != nil {
+		return nil, err
+	}
+	return newChecker(release, filepath.Join(bin, "python"), support, in)
 }
 
-// Check returns the verdict on a configuration. It returns an error if it cannot start the process. If the process
-// exits early or does not respond, Check returns a verdict and no error.
+func newChecker(release, python string, support Support, in inputs) (*Checker, error) {
+	fixed, err := in.digest()
+	if err != nil {
+		return nil, err
+	}
+	kept, err := verdict.Open("checker-"+release, fixed)
+	if err != nil {
+		return nil, err
+	}
+	return &Checker{python: python, tokenizer: support.Tokenizer, kept: kept}, nil
+}
+
+// Check returns the verdict on a configuration, which may be a kept verdict. It returns an error if it cannot start the
+// process. If the process exits early or does not respond, Check returns a verdict and no error.
 func (c *Checker) Check(ctx context.Context, request Request) (Verdict, error) {
 	if request.Seconds == 0 {
 		request.Seconds = 30
 	}
+	key, err := c.kept.Key(request)
+	if err != nil {
+		return Verdict{}, err
+	}
+	var given Verdict
+	if c.kept.Load(key, &given) {
+		return given, nil
+	}
+	if given, err = c.ask(ctx, request); err != nil {
+		return Verdict{}, err
+	}
+	// The verdict of a server with a state also depends on the state.
+	if request.Home == "" && !given.Late && given.Phase != ended {
+		given.key = key
+	}
+	return given, nil
+}
+
+// Keep keeps verdicts, so that later calls of Check do not ask the server again. Do not keep a verdict that fails a
+// test.
+func (c *Checker) Keep(verdicts ...Verdict) error {
+	for _, v := range verdicts {
+		if v.key == "" {
+			continue
+		}
+		if err := c.kept.Save(v.key, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ended is the phase of a verdict if the process exits without an answer.
+const ended = "process"
+
+// ask sends a request to the process.
+func (c *Checker) ask(ctx context.Context, request Request) (Verdict, error) {
 	if c.starts >= renewal {
 		c.Close()
 	}
@@ -122,6 +198,22 @@ func (c *Checker) Check(ctx context.Context, request Request) (Verdict, error) {
 	if request.Tier != Parse {
 		c.starts++
 	}
+	filled, err := c.fill(request)
+	if err != nil {
+		return Verdict{}, err
+	}
+	if request.Home == "" {
+		defer os.RemoveAll(filled.Home)
+	}
+	answer, err := c.exchange(ctx, filled)
+	if err != nil || request.Home != "" {
+		return answer, err
+	}
+	return c.restored(answer, filepath.Dir(filled.Home)), nil
+}
+
+// exchange sends one line to the process, and reads one line.
+func (c *Checker) exchange(ctx context.Context, request Request) (Verdict, error) {
 	line, err := json.Marshal(request)
 	if err != nil {
 		return Verdict{}, fmt.Errorf("write request: %w", err)
@@ -138,13 +230,13 @@ func (c *Checker) Check(ctx context.Context, request Request) (Verdict, error) {
 	}
 	if err != nil {
 		c.Close()
-		return Verdict{Phase: "process", Error: "Exit", Message: "the process ended without an answer: " + err.Error()}, nil
+		return Verdict{Phase: ended, Error: "Exit", Message: "the process ended without an answer: " + err.Error()}, nil
 	}
-	var verdict Verdict
-	if err := json.Unmarshal(answer, &verdict); err != nil {
+	var given Verdict
+	if err := json.Unmarshal(answer, &given); err != nil {
 		return Verdict{}, fmt.Errorf("read answer: %w", err)
 	}
-	return verdict, nil
+	return given, nil
 }
 
 func (c *Checker) start(ctx context.Context) error {
@@ -163,8 +255,11 @@ func (c *Checker) start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("start checker: %w", err)
 	}
-	if err := cmd.Start(); err != nil {
+	if c.scratch, err = os.MkdirTemp("", "checker-"); err != nil {
 		return fmt.Errorf("start checker: %w", err)
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start checker: %w", errors.Join(err, os.RemoveAll(c.scratch)))
 	}
 	c.cmd, c.stdin, c.answers, c.starts = cmd, stdin, bufio.NewReader(stdout), 0
 	return nil
@@ -183,8 +278,11 @@ func (c *Checker) Close() {
 	}
 	closing := c.stdin.Close()
 	c.kill()
-	if err := errors.Join(closing, c.cmd.Wait()); err != nil {
+	if err := errors.Join(closing, c.cmd.Wait(), os.RemoveAll(c.scratch)); err != nil {
 		_ = err // the error only reports that the process was killed
 	}
-	c.cmd = nil
+	if c.models != nil {
+		c.models.server.Close()
+	}
+	c.cmd, c.models = nil, nil
 }

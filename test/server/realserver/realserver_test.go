@@ -35,11 +35,10 @@ func TestChecker(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, release := range []string{"0.3.5", "1.5.0"} {
-		bin, err := Install(t.Context(), release)
+		checker, err := NewChecker(t.Context(), release, support)
 		if err != nil {
 			t.Fatal(err)
 		}
-		checker := NewChecker(bin, support)
 		t.Cleanup(checker.Close)
 		good := small
 		for _, tc := range []struct {
@@ -83,11 +82,10 @@ func TestCheckerIsRenewed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bin, err := Install(t.Context(), "0.7.3")
+	checker, err := NewChecker(t.Context(), "0.7.3", support)
 	if err != nil {
 		t.Fatal(err)
 	}
-	checker := NewChecker(bin, support)
 	t.Cleanup(checker.Close)
 	request := Request{Tier: Parse, Config: small, Env: map[string]string{"KEY": "some-key"}}
 	for range 2 {

@@ -60,11 +60,11 @@ func TestUnknownRelease(t *testing.T) {
 			continue
 		}
 		t.Run(line, func(t *testing.T) {
-			bin, err := Install(t.Context(), match.Release.Version)
+			t.Parallel()
+			checker, err := NewChecker(t.Context(), match.Release.Version, support)
 			if err != nil {
 				t.Fatal(err)
 			}
-			checker := NewChecker(bin, support)
 			defer checker.Close()
 			verdict, err := checker.Check(t.Context(), Request{
 				Tier: Initialize, Config: string(built.Config), Env: map[string]string{"LLSD_VLLM_API_KEY": "some-token"},
@@ -73,7 +73,10 @@ func TestUnknownRelease(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !verdict.OK {
-				t.Errorf("%s: %v", match.Release.Version, verdict)
+				t.Fatalf("%s: %v", match.Release.Version, verdict)
+			}
+			if err := checker.Keep(verdict); err != nil {
+				t.Error(err)
 			}
 		})
 	}

@@ -1,0 +1,55 @@
+package verdict
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Digest returns a digest of texts. Texts with a different division have a different digest.
+func Digest(texts ...string) string {
+	hash := sha256.New()
+	for _, text := range texts {
+		fmt.Fprintf(hash, "%d\n%s", len(text), text)
+	}
+	return hex.EncodeToString(hash.Sum(nil))
+}
+
+// Files returns a digest of the names and contents of files. The directories of the files are not part of the digest,
+// so that several work trees share their verdicts.
+func Files(paths ...string) (string, error) {
+	var texts []string
+	for _, path := range paths {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return "", fmt.Errorf("read a part of a verdict's key: %w", err)
+		}
+		texts = append(texts, filepath.Base(path), string(content))
+	}
+	return Digest(texts...), nil
+}
+
+// Tree returns a digest of the files below a directory, with their paths relative to the directory.
+func Tree(dir string) (string, error) {
+	var texts []string
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() || strings.HasSuffix(path, ".pyc") {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		relative, err := filepath.Rel(dir, path)
+		texts = append(texts, relative, string(content))
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("read a part of a verdict's key: %w", err)
+	}
+	return Digest(texts...), nil
+}
