@@ -41,29 +41,42 @@ func TestAuthentication(t *testing.T) {
 		if rel.Runtime.HealthNeedsToken {
 			return // the operator rejects the stack; the tests of package stackconfig check this
 		}
-		s := sample{secrets: secrets{}}
-		if err := s.add([]byte(authentication)); err != nil {
-			t.Fatal(err)
-		}
-		s.stack.Namespace = "default"
-		s.fit(t, rel, s.startPlace(t))
-		s.secrets["auth"] = map[string]string{"url": startAuthService(t)}
-
-		server := bootSample(t, rel, s, t.TempDir()) // waits until the health check succeeds without a token
-		for path, want := range map[string]int{
-			"/v1/health": http.StatusOK, "/v1/version": http.StatusOK,
-			"/v1/providers": http.StatusUnauthorized,
-		} {
-			if got := server.status(t, path, ""); got != want {
-				t.Errorf("%s without a token: status %d, want %d", path, got, want)
-			}
-		}
-		for token, want := range map[string]int{"another": http.StatusUnauthorized, clientToken: http.StatusOK} {
-			if got := server.status(t, "/v1/providers", token); got != want {
-				t.Errorf("/v1/providers with the token %q: status %d, want %d", token, got, want)
-			}
-		}
+		planned := secured(t, rel, (&sample{}).planned(), "http://"+unused)
+		once(t, rel, func() {
+			checkAuthentication(t, rel, secured(t, rel, (&sample{}).startPlace(t, rel), startAuthService(t)))
+		}, planned.input(t, rel))
 	})
+}
+
+// secured returns the stack for a release. Its server asks the service at the URL.
+func secured(t *testing.T, rel *release.Release, on place, service string) sample {
+	t.Helper()
+	s := sample{secrets: secrets{}}
+	if err := s.add([]byte(authentication)); err != nil {
+		t.Fatal(err)
+	}
+	s.stack.Namespace = "default"
+	s.fit(t, rel, on)
+	s.secrets["auth"] = map[string]string{"url": service}
+	return s
+}
+
+func checkAuthentication(t *testing.T, rel *release.Release, s sample) {
+	t.Helper()
+	server := bootSample(t, rel, s, t.TempDir()) // waits until the health check succeeds without a token
+	for path, want := range map[string]int{
+		"/v1/health": http.StatusOK, "/v1/version": http.StatusOK,
+		"/v1/providers": http.StatusUnauthorized,
+	} {
+		if got := server.status(t, path, ""); got != want {
+			t.Errorf("%s without a token: status %d, want %d", path, got, want)
+		}
+	}
+	for token, want := range map[string]int{"another": http.StatusUnauthorized, clientToken: http.StatusOK} {
+		if got := server.status(t, "/v1/providers", token); got != want {
+			t.Errorf("/v1/providers with the token %q: status %d, want %d", token, got, want)
+		}
+	}
 }
 
 // startAuthService starts a service that accepts one token.

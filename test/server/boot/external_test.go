@@ -148,25 +148,28 @@ func TestExternalProvider(t *testing.T) {
 			if labeled && !realserver.Named() {
 				continue
 			}
-			t.Run(name, func(t *testing.T) {
-				stack := echoStack(rel)
-				stack.labeled = labeled
-				server, err := stack.start(t, "TOKEN="+externalToken)
-				if err != nil {
-					t.Fatal(err)
-				}
-				server.checkProvider(t, provider{API: "inference", ID: "outside", Type: external.EchoType})
-				models, err := server.list(t.Context(), "/v1/models")
-				if err != nil || len(models) != 1 {
-					t.Fatalf("models are %q (%v), want one", models, err)
-				}
-				answer, err := server.chat(t.Context(), models[0])
-				if want := "hello world, 23 characters of token"; err != nil || answer != want {
-					t.Errorf("the model answers %q (%v), want %q", answer, err, want)
-				}
-			})
+			t.Run(name, func(t *testing.T) { once(t, rel, func() { useExternal(t, rel, labeled) }) })
 		}
 	})
+}
+
+func useExternal(t *testing.T, rel *release.Release, labeled bool) {
+	t.Helper()
+	stack := echoStack(rel)
+	stack.labeled = labeled
+	server, err := stack.start(t, "TOKEN="+externalToken)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.checkProvider(t, provider{API: "inference", ID: "outside", Type: external.EchoType})
+	models, err := server.list(t.Context(), "/v1/models")
+	if err != nil || len(models) != 1 {
+		t.Fatalf("models are %q (%v), want one", models, err)
+	}
+	answer, err := server.chat(t.Context(), models[0])
+	if want := "hello world, 23 characters of token"; err != nil || answer != want {
+		t.Errorf("the model answers %q (%v), want %q", answer, err, want)
+	}
 }
 
 // checkProvider checks that the server lists a provider.

@@ -24,21 +24,26 @@ func TestLauncher(t *testing.T) {
 	deployment, _ := workload(t, objects)
 	command := deployment.Spec.Template.Spec.Containers[0].Command
 	eachRelease(t, func(t *testing.T, rel *release.Release) {
-		vllm, ok := rel.Provider("inference", "remote::vllm")
-		if !ok {
-			t.Fatal("the release has no remote::vllm")
-		}
-		home := t.TempDir()
-		config := filepath.Join(home, "config.yaml")
-		writeFile(t, config, strings.NewReplacer(
-			"ENDPOINT_KEY", vllm.EndpointKey, "ENDPOINT", startUpstream(t).url+"/v1", "HOME", home).Replace(literalConfig))
-		server, err := startServer(t, boot{
-			release: rel, command: command, home: home, client: http.DefaultClient, scheme: "http",
-			env: []string{"TOKEN=none", names.EnvConfig + "=" + config, names.EnvWorkers + "=1"},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		checkVersion(t, server, rel)
+		once(t, rel, func() { launch(t, rel, command) }, command)
 	})
+}
+
+func launch(t *testing.T, rel *release.Release, command []string) {
+	t.Helper()
+	vllm, ok := rel.Provider("inference", "remote::vllm")
+	if !ok {
+		t.Fatal("the release has no remote::vllm")
+	}
+	home := t.TempDir()
+	config := filepath.Join(home, "config.yaml")
+	writeFile(t, config, strings.NewReplacer(
+		"ENDPOINT_KEY", vllm.EndpointKey, "ENDPOINT", startUpstream(t).url+"/v1", "HOME", home).Replace(literalConfig))
+	server, err := startServer(t, boot{
+		release: rel, command: command, home: home, client: http.DefaultClient, scheme: "http",
+		env: []string{"TOKEN=none", names.EnvConfig + "=" + config, names.EnvWorkers + "=1"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkVersion(t, server, rel)
 }

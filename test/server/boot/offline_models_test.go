@@ -118,7 +118,7 @@ func newStore(t *testing.T, server *llamaStack, rel *release.Release) string {
 // model files.
 func bootWithModel(t *testing.T, rel *release.Release, packages string, directories map[string]string) *llamaStack {
 	t.Helper()
-	s := offlineSample(t, rel, func(spec map[string]any) {
+	s := offlineSample(t, rel, offlinePlace(t), func(spec map[string]any) {
 		withoutKeys(spec)
 		disabled := slices.DeleteFunc(list(spec, "disabled"), func(item any) bool { return item == "inference/sentence-transformers" })
 		if spec["disabled"] = disabled; len(disabled) == 0 {

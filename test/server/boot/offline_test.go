@@ -59,14 +59,18 @@ func TestOffline(t *testing.T) {
 	for _, rel := range releases {
 		t.Run(rel.Version, func(t *testing.T) {
 			t.Parallel()
-			t.Run("answers", func(t *testing.T) { answersOffline(t, rel) })
+			t.Run("answers", func(t *testing.T) {
+				planned := offlineSample(t, rel, (&sample{}).planned(), nil)
+				once(t, rel, func() { answersOffline(t, rel) }, planned.input(t, rel))
+			})
 			t.Run("ends", func(t *testing.T) { endsOffline(t, rel) })
 		})
 	}
 }
 
 func answersOffline(t *testing.T, rel *release.Release) {
-	s := offlineSample(t, rel, nil)
+	t.Helper()
+	s := offlineSample(t, rel, offlinePlace(t), nil)
 	server, err := bootOffline(t, rel, s, support.Tokenizer)
 	if err != nil {
 		t.Fatal(err)
@@ -88,13 +92,7 @@ func answersOffline(t *testing.T, rel *release.Release) {
 // set, the operator can reject a stack with one of the first two causes, so the test removes spec.offline in these two
 // cases.
 func endsOffline(t *testing.T, rel *release.Release) {
-	for _, tt := range []struct {
-		name, says, tokenizer string
-		edit                  func(spec map[string]any)
-		ends                  bool
-		// needs is a Python package that the case requires. The test environments of some releases do not contain it.
-		needs string
-	}{
+	for _, tt := range []offlineCase{
 		{
 			name: "a model of a public service", says: "ConnectionError", tokenizer: support.Tokenizer,
 			ends: rel.Runtime.ModelsAskedAtStart,
@@ -123,23 +121,43 @@ func endsOffline(t *testing.T, rel *release.Release) {
 			if tt.needs != "" && !installed(t, rel, tt.needs) {
 				t.Skipf("release %s is installed without %s", rel.Version, tt.needs)
 			}
-			s := offlineSample(t, rel, tt.edit)
-			s.secrets["openai"] = map[string]string{"key": "some-key"}
-			server, err := bootOffline(t, rel, s, tt.tokenizer)
-			ended, ok := errors.AsType[*bootError](err)
-			switch {
-			case err != nil && !ok:
-				t.Fatal(err)
-			case ok != tt.ends:
-				t.Fatalf("ends %t, want %t: %v", ok, tt.ends, err)
-			case ok && !strings.Contains(ended.log, tt.says):
-				t.Errorf("the log does not contain %q: %v", tt.says, ended)
-			case ok:
-				t.Logf("offline: %s ends with %s", rel.Version, tt.name)
-			default:
-				server.stop()
-			}
+			planned := tt.sample(t, rel, (&sample{}).planned())
+			once(t, rel, func() { tt.check(t, rel) }, planned.input(t, rel))
 		})
+	}
+}
+
+// offlineCase is a cause that may prevent the server from starting.
+type offlineCase struct {
+	name, says, tokenizer string
+	edit                  func(spec map[string]any)
+	ends                  bool
+	// needs is a Python package that the case requires. The test environments of some releases do not contain it.
+	needs string
+}
+
+func (tt *offlineCase) sample(t *testing.T, rel *release.Release, on place) sample {
+	t.Helper()
+	s := offlineSample(t, rel, on, tt.edit)
+	s.secrets["openai"] = map[string]string{"key": "some-key"}
+	return s
+}
+
+func (tt *offlineCase) check(t *testing.T, rel *release.Release) {
+	t.Helper()
+	server, err := bootOffline(t, rel, tt.sample(t, rel, offlinePlace(t)), tt.tokenizer)
+	ended, ok := errors.AsType[*bootError](err)
+	switch {
+	case err != nil && !ok:
+		t.Fatal(err)
+	case ok != tt.ends:
+		t.Fatalf("ends %t, want %t: %v", ok, tt.ends, err)
+	case ok && !strings.Contains(ended.log, tt.says):
+		t.Errorf("the log does not contain %q: %v", tt.says, ended)
+	case ok:
+		t.Logf("offline: %s ends with %s", rel.Version, tt.name)
+	default:
+		server.stop()
 	}
 }
 
@@ -161,12 +179,18 @@ func installed(t *testing.T, rel *release.Release, name string) bool {
 // these attempts take time.
 func withoutKeys(spec map[string]any) { delete(mapping(spec, "workload", "overrides"), "env") }
 
-// offlineSample returns the stack for a release, changed by the function edit.
-func offlineSample(t *testing.T, rel *release.Release, edit func(spec map[string]any)) sample {
+// offlinePlace starts the model server of an offline stack.
+func offlinePlace(t *testing.T) place {
 	t.Helper()
-	s := readSample(t, "testdata/offline/stack.yaml")
 	on := place{models: startUpstream(t)}
 	on.models.serve("embed")
+	return on
+}
+
+// offlineSample returns the stack for a release, changed by the function edit.
+func offlineSample(t *testing.T, rel *release.Release, on place, edit func(spec map[string]any)) sample {
+	t.Helper()
+	s := readSample(t, "testdata/offline/stack.yaml")
 	s.fit(t, rel, on)
 	if edit != nil {
 		s.edit(t, edit)

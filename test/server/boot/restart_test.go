@@ -19,25 +19,42 @@ func TestChangedModelsBootOnKeptState(t *testing.T) {
 		for _, file := range []string{"testdata/redis-sqlite.yaml", "v1alpha2-simple.yaml", "v1alpha2-postgres.yaml"} {
 			t.Run(filepath.Base(file), func(t *testing.T) {
 				t.Parallel()
-				s, root := readSample(t, file), t.TempDir()
-				on := s.startPlace(t)
-				s.fit(t, rel, on)
-				kept, found := model{provider: "vllm", name: "llama3.2-8b"}, model{provider: "vllm", name: autoListed}
-				on.models.serve(kept.name)
-				ids := []string{kept.public(rel), found.public(rel)}
-
-				first := bootSample(t, rel, s, root)
-				checkList(t, first, "/v1/models", ids)
-				first.stop()
-
-				contextLength := int64(64000)
-				s.stack.Spec.Resources.Models = []v1alpha2.ModelEntry{
-					v1alpha2.NewModel(v1alpha2.Model{Name: kept.name, ContextLength: &contextLength}),
-					v1alpha2.NewModel(v1alpha2.Model{Name: found.name, ContextLength: &contextLength}),
-				}
-				second := bootSample(t, rel, s, root)
-				checkList(t, second, "/v1/models", ids)
+				planned := readSample(t, file)
+				planned.fit(t, rel, planned.planned())
+				inputs := []any{planned.input(t, rel)}
+				planned.changeModels()
+				once(t, rel, func() { bootChangedModels(t, rel, file) }, append(inputs, planned.input(t, rel)))
 			})
 		}
 	})
+}
+
+// declaredModel is a model that the samples declare.
+const declaredModel = "llama3.2-8b"
+
+func bootChangedModels(t *testing.T, rel *release.Release, file string) {
+	t.Helper()
+	s, root := readSample(t, file), t.TempDir()
+	on := s.startPlace(t, rel)
+	s.fit(t, rel, on)
+	kept, found := model{provider: "vllm", name: declaredModel}, model{provider: "vllm", name: autoListed}
+	on.models.serve(kept.name)
+	ids := []string{kept.public(rel), found.public(rel)}
+
+	first := bootSample(t, rel, s, root)
+	checkList(t, first, "/v1/models", ids)
+	first.stop()
+
+	s.changeModels()
+	second := bootSample(t, rel, s, root)
+	checkList(t, second, "/v1/models", ids)
+}
+
+// changeModels changes the declared model, and declares a model that its provider listed before.
+func (s *sample) changeModels() {
+	contextLength := int64(64000)
+	s.stack.Spec.Resources.Models = []v1alpha2.ModelEntry{
+		v1alpha2.NewModel(v1alpha2.Model{Name: declaredModel, ContextLength: &contextLength}),
+		v1alpha2.NewModel(v1alpha2.Model{Name: autoListed, ContextLength: &contextLength}),
+	}
 }

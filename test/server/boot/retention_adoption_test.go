@@ -44,15 +44,25 @@ func TestRetentionAdoption(t *testing.T) {
 		// The test data is for these versions, regardless of RELEASES.
 		t.Run(tc.version+"/"+tc.store, func(t *testing.T) {
 			t.Parallel()
-			a := newAdoption(t, lineOf(t, tc.version), tc.store)
-			for _, step := range a.steps() {
-				outcome := passed
-				if !t.Run(step.name, step.run) {
-					outcome = failed
-				}
-				report.add(tc.version, tc.store, step.name, outcome)
+			rel := lineOf(t, tc.version)
+			var a *adoption
+			planned := newAdoption(t, plannedKeptStack(t, rel, tc.store, adoptionBase(t, rel)))
+			var inputs []any
+			var steps []namedTest
+			for _, step := range adoptionSteps {
+				planned.addModels(t, step)
+				inputs = append(inputs, planned.stack.inputOf(t, planned.pod(t, step.earlier)))
+				steps = append(steps, namedTest{step.name, func(t *testing.T) { a.try(t, step) }})
 			}
-			report.addTimes(tc.version, tc.store, a.stack.times)
+			outcomes := inSequence(t, rel, func() {
+				a = newAdoption(t, newKeptStack(t, rel, tc.store, adoptionBase(t, rel)))
+			}, steps, inputs...)
+			for _, step := range steps {
+				report.add(tc.version, tc.store, step.name, outcomes[step.name])
+			}
+			if a != nil {
+				report.addTimes(tc.version, tc.store, a.stack.times)
+			}
 		})
 	}
 }
@@ -64,40 +74,59 @@ type adoption struct {
 	made map[string]string // the text in each vector store, keyed by the ID of the store
 }
 
-type namedTest struct {
+// adoptionStep is a start of the stack.
+type adoptionStep struct {
 	name string
-	run  func(t *testing.T)
+	// adds is a model that is added before the start.
+	adds string
+	// earlier is the number of the earlier operator's configuration. It is 0 for the current rendering.
+	earlier int
 }
 
-func newAdoption(t *testing.T, rel *release.Release, store string) *adoption {
+var adoptionSteps = []adoptionStep{
+	{name: "first resources", earlier: 1},
+	{name: "second resources", adds: "added", earlier: 2},
+	{name: "adopted"},
+	{name: "resources changed", adds: "another"},
+}
+
+func adoptionBase(t *testing.T, rel *release.Release) []byte {
 	t.Helper()
-	r := &retention{stack: newKeptStack(t, rel, store, retentionBase(t, rel, []string{"faiss"}))}
-	return &adoption{retention: r, made: map[string]string{}}
+	return retentionBase(t, rel, []string{"faiss"})
 }
 
-func (a *adoption) steps() []namedTest {
-	add := func(t *testing.T, name string) {
-		t.Helper()
-		a.models(t, func(models []any) []any { return append(models, fields{"name": name, "provider": "vllm"}) })
-	}
-	return []namedTest{
-		{"first resources", func(t *testing.T) { a.earlier(t, 1) }},
-		{"second resources", func(t *testing.T) {
-			add(t, "added")
-			a.earlier(t, 2)
-		}},
-		{"adopted", a.today},
-		{"resources changed", func(t *testing.T) {
-			a.model(t, "added", fields{"contextLength": 4096})
-			add(t, "another")
-			a.today(t)
-		}},
+func newAdoption(t *testing.T, stack *keptStack) *adoption {
+	t.Helper()
+	return &adoption{retention: &retention{stack: stack}, made: map[string]string{}}
+}
+
+// try changes the stack and starts it.
+func (a *adoption) try(t *testing.T, step adoptionStep) {
+	a.addModels(t, step)
+	if step.earlier > 0 {
+		a.earlier(t, step.earlier)
+	} else {
+		a.today(t)
 	}
 }
 
-// earlier starts the server with a configuration of the earlier operator, and creates a vector store as a client does.
-func (a *adoption) earlier(t *testing.T, number int) {
+// addModels adds the model of a step. The last step also changes the model that an earlier step added.
+func (a *adoption) addModels(t *testing.T, step adoptionStep) {
+	t.Helper()
+	if step.adds == "" {
+		return
+	}
+	a.model(t, "added", fields{"contextLength": 4096})
+	a.models(t, func(models []any) []any { return append(models, fields{"name": step.adds, "provider": "vllm"}) })
+}
+
+// pod returns the pod for the current spec. It contains a configuration of the earlier operator if number is not 0.
+func (a *adoption) pod(t *testing.T, number int) pod {
+	t.Helper()
 	p := a.stack.render(t)
+	if number == 0 {
+		return p
+	}
 	p.wrapper = nil
 	config := a.rendered(t, number)
 	writeFile(t, p.config, config)
@@ -107,8 +136,14 @@ func (a *adoption) earlier(t *testing.T, number int) {
 		Stack: a.stack.stack.Name, Distribution: resolve(t, a.stack.rel, a.stack.stack.Spec.Distribution.Name),
 		Pod: &corev1.PodSpec{}, Config: []byte(config),
 	}
+	return p
+}
+
+// earlier starts the server with a configuration of the earlier operator, and creates a vector store as a client does.
+func (a *adoption) earlier(t *testing.T, number int) {
+	t.Helper()
 	text := fmt.Sprintf("The vector store of the registry number %d.", number)
-	_, err := a.stack.serve(t, p, func(server *llamaStack) error {
+	_, err := a.stack.serve(t, a.pod(t, number), func(server *llamaStack) error {
 		id, err := server.vectorStoreWithFile(t.Context(), fmt.Sprintf("store %d", number), "faiss", a.public("embed", ""),
 			text)
 		if err == nil {

@@ -39,23 +39,37 @@ type keptStack struct {
 	times []int // the durations of the script that runs before the server, in milliseconds
 }
 
-// newKeptStack returns a stack with an empty state in a store of the given type.
+// newKeptStack returns a stack with an empty state in a store of the given type. It starts the servers of the stack.
 func newKeptStack(t *testing.T, rel *release.Release, store string, base []byte) *keptStack {
+	t.Helper()
+	stores := sample{secrets: storeSecrets[store]}
+	return keptStackOn(t, rel, store, base, stores.startPlace(t, rel))
+}
+
+// plannedKeptStack returns the same stack on a planned place.
+func plannedKeptStack(t *testing.T, rel *release.Release, store string, base []byte) *keptStack {
+	t.Helper()
+	stores := sample{secrets: storeSecrets[store]}
+	return keptStackOn(t, rel, store, base, stores.planned())
+}
+
+// storeSecrets contains the Secrets of a store.
+var storeSecrets = map[string]secrets{onRedis: {"redis-creds": nil}, onPostgres: {"pg-creds": nil}}
+
+func keptStackOn(t *testing.T, rel *release.Release, store string, base []byte, on place) *keptStack {
 	t.Helper()
 	k := &keptStack{
 		sample: readSample(t, "testdata/retention/stack.yaml"), rel: rel, store: store, base: base, root: t.TempDir(),
-		on: place{models: startUpstream(t)},
+		on: on,
 	}
 	storage := map[string]any{"kv": map[string]any{"type": onSQLite}}
 	switch store {
 	case onRedis:
-		k.on.redis = startRedis(t)
 		storage["kv"] = map[string]any{
 			"type": onRedis, "endpoint": k.on.redis.address,
 			"password": secretKey("redis-creds", "password"),
 		}
 	case onPostgres:
-		k.on.db = newDatabase(t)
 		connection := map[string]any{"type": onPostgres, "connectionString": secretKey("pg-creds", "url")}
 		storage = map[string]any{"kv": connection, "sql": connection}
 	}
@@ -94,6 +108,12 @@ func (k *keptStack) render(t *testing.T) pod {
 		t.Fatal("the pod does not update the registry")
 	}
 	return p
+}
+
+// planned returns the input of a server for the current spec of a stack on a planned place.
+func (k *keptStack) planned(t *testing.T) input {
+	t.Helper()
+	return k.inputOf(t, k.render(t))
 }
 
 // run starts the programs of a pod, and records the output of the program that updates the registry.

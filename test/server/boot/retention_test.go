@@ -3,6 +3,7 @@
 package boot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,24 +22,26 @@ func TestRetention(t *testing.T) {
 	report := newRetentionReport(t)
 	releases, stores := retentionScope(t)
 	eachRetained(t, releases, stores, func(t *testing.T, rel *release.Release, store string) {
-		r := newRetention(t, rel, store)
-		if !t.Run("first start", r.fill) {
-			report.add(rel.Version, store, "first start", failed)
-			return
-		}
-		report.add(rel.Version, store, "first start", passed)
+		var r *retention
+		planned := newRetention(t, plannedKeptStack(t, rel, store, nil))
+		inputs := []any{planned.stack.planned(t)}
+		steps := []namedTest{{"first start", func(t *testing.T) { r.fill(t) }}}
 		for _, tc := range retentionCases {
 			if tc.has != nil && !tc.has(rel) {
-				report.add(rel.Version, store, tc.name, absent)
 				continue
 			}
-			outcome := passed
-			if !t.Run(tc.name, func(t *testing.T) { r.try(t, &tc) }) {
-				outcome = failed
-			}
-			report.add(rel.Version, store, tc.name, outcome)
+			tc.change(t, planned)
+			inputs = append(inputs, planned.stack.planned(t))
+			steps = append(steps, namedTest{tc.name, func(t *testing.T) { r.try(t, &tc) }})
 		}
-		report.addTimes(rel.Version, store, r.stack.times)
+		outcomes := inSequence(t, rel, func() { r = newRetention(t, newKeptStack(t, rel, store, nil)) }, steps, inputs...)
+		report.add(rel.Version, store, steps[0].name, outcomes[steps[0].name])
+		for _, tc := range retentionCases {
+			report.add(rel.Version, store, tc.name, cmp.Or(outcomes[tc.name], absent))
+		}
+		if r != nil {
+			report.addTimes(rel.Version, store, r.stack.times)
+		}
 	})
 }
 
@@ -98,10 +101,12 @@ type retention struct {
 	clientModel  string // the public ID of the client's model, if clients of the release can register models
 }
 
-func newRetention(t *testing.T, rel *release.Release, store string) *retention {
+func newRetention(t *testing.T, stack *keptStack) *retention {
 	t.Helper()
-	r := &retention{clientText: "The client keeps its bees in the attic.", declaredText: "The operator keeps its keys in the cellar."}
-	r.stack = newKeptStack(t, rel, store, nil)
+	r := &retention{
+		stack: stack, clientText: "The client keeps its bees in the attic.",
+		declaredText: "The operator keeps its keys in the cellar.",
+	}
 	r.declare(t, "first name")
 	return r
 }

@@ -144,7 +144,14 @@ func TestStacksBoot(t *testing.T) {
 
 func (tc *stackCase) check(t *testing.T, rel *release.Release) {
 	s := readSample(t, tc.file)
-	on := s.startPlace(t)
+	s.fit(t, rel, s.planned())
+	once(t, rel, func() { tc.boot(t, rel) }, s.input(t, rel))
+}
+
+func (tc *stackCase) boot(t *testing.T, rel *release.Release) {
+	t.Helper()
+	s := readSample(t, tc.file)
+	on := s.startPlace(t, rel)
 	for _, model := range tc.models {
 		on.models.serve(model.upstream)
 	}
@@ -198,9 +205,7 @@ func tryBoot(t *testing.T, rel *release.Release, s sample, root string) (*llamaS
 		pair, b.client = newKeyPair(t)
 		b.scheme = "https"
 		b.secrets = append(b.secrets, string(pair.key))
-		s.secrets[s.stack.Spec.Networking.TLS.SecretName] = map[string]string{
-			"tls.crt": string(pair.certificate), "tls.key": string(pair.key),
-		}
+		s.addKeyPair(pair)
 	}
 	p := generate(t, rel, s, root)
 	if got := p.servesTLS(t); got != wantTLS {
@@ -211,6 +216,13 @@ func tryBoot(t *testing.T, rel *release.Release, s sample, root string) (*llamaS
 		b.workers = int(render.Workers(&s.stack.Spec))
 	}
 	return startServer(t, b)
+}
+
+// addKeyPair adds the Secret with the certificate of the server.
+func (s *sample) addKeyPair(pair keyPair) {
+	s.secrets[s.stack.Spec.Networking.TLS.SecretName] = map[string]string{
+		"tls.crt": string(pair.certificate), "tls.key": string(pair.key),
+	}
 }
 
 // servesTLS reports whether the object configures HTTPS for the server.

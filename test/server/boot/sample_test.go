@@ -117,11 +117,16 @@ type place struct {
 }
 
 // startPlace starts a model server and an MCP server, and the databases for which the sample has Secrets.
-func (s *sample) startPlace(t *testing.T) place {
+func (s *sample) startPlace(t *testing.T, rel *release.Release) place {
 	t.Helper()
 	on := place{models: startUpstream(t), mcp: startMCP(t)}
 	if _, ok := s.secrets["pg-creds"]; ok {
 		on.db = newDatabase(t)
+		if s.stack != nil && s.usesVectors() && slices.Contains(extensionByHand, rel.Line) {
+			if _, err := on.db.query(t.Context(), "CREATE EXTENSION vector"); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 	if _, ok := s.secrets["redis-creds"]; ok {
 		on.redis = startRedis(t)
@@ -150,11 +155,6 @@ func (s *sample) fit(t *testing.T, rel *release.Release, on place) {
 		}
 	})
 	s.fitSecrets(on)
-	if s.usesVectors() && slices.Contains(extensionByHand, rel.Line) {
-		if _, err := on.db.query(t.Context(), "CREATE EXTENSION vector"); err != nil {
-			t.Fatal(err)
-		}
-	}
 }
 
 // extensionByHand lists the release lines whose pgvector provider requires the extension to exist. Later lines create

@@ -27,21 +27,34 @@ func TestUpgrade(t *testing.T) {
 	for _, file := range []string{"testdata/volume.yaml", "v1alpha2-postgres.yaml"} {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			t.Parallel()
-			template, root := readSample(t, file), t.TempDir()
-			on := template.startPlace(t)
-			stored := clientData{withFiles: template.stack.Spec.Workload != nil && template.stack.Spec.Workload.Storage != nil}
+			var inputs []any
+			var versions []string
 			for _, rel := range releases {
 				s := readSample(t, file)
-				s.fit(t, rel, on)
-				server := bootSample(t, rel, s, root)
-				checkVersion(t, server, rel)
-				m := model{provider: "vllm", name: "llama3.2-8b"}
-				checkList(t, server, "/v1/models", []string{m.public(rel)})
-				stored.check(t, server, rel)
-				stored.add(t, server, m.public(rel), rel)
-				server.stop()
+				s.fit(t, rel, s.planned())
+				inputs, versions = append(inputs, s.input(t, rel)), append(versions, rel.Version)
 			}
+			realserver.Once(t, versions, func() { upgrade(t, file, releases) }, inputs...)
 		})
+	}
+}
+
+// upgrade starts the server of each release with the state of the previous release.
+func upgrade(t *testing.T, file string, releases []*release.Release) {
+	t.Helper()
+	template, root := readSample(t, file), t.TempDir()
+	on := template.startPlace(t, releases[0])
+	stored := clientData{withFiles: template.stack.Spec.Workload != nil && template.stack.Spec.Workload.Storage != nil}
+	for _, rel := range releases {
+		s := readSample(t, file)
+		s.fit(t, rel, on)
+		server := bootSample(t, rel, s, root)
+		checkVersion(t, server, rel)
+		m := model{provider: "vllm", name: "llama3.2-8b"}
+		checkList(t, server, "/v1/models", []string{m.public(rel)})
+		stored.check(t, server, rel)
+		stored.add(t, server, m.public(rel), rel)
+		server.stop()
 	}
 }
 

@@ -136,44 +136,45 @@ var changes = []change{
 // TestChanges makes each change to a configuration while the registry also contains registrations of clients. It also
 // shows after which changes the server would not start without the program.
 func TestChanges(t *testing.T) {
-	eachStore(t, func(t *testing.T, w *world) {
+	eachStoreAgain(t, func(t *testing.T, w *world) {
 		for _, c := range changes {
-			if !w.has(c.list) {
-				continue
+			if w.has(c.list) {
+				t.Run(c.name, func(t *testing.T) { w.once(t, func() { c.make(t, w.with(t, w.store)) }) })
 			}
-			t.Run(c.name, func(t *testing.T) {
-				w := w.with(t, w.store)
-				w.restart(t, c.before)
-				clients := [][]any{vectorStore("vs_1"), registeredModel("mine", "vllm", "via_register_api")}
-				w.do(t, c.before, append(clients, c.between...)...)
-				if c.conflicts != nil && c.conflicts(w) && w.boot(t, c.after) == "" {
-					t.Error("the server also starts without the program, so the case does not test anything")
-				}
-				w.env["LLS_GENERATION"] = "stack-1/2"
-				w.restart(t, c.after)
-				entries := w.entries(t, c.after)
-				want := []string{"vector_store:vs_1", "model:vllm/mine"}
-				if c.want != nil {
-					want = append(want, c.want(w)...)
-				}
-				for _, id := range want {
-					if _, ok := entries[id]; !ok {
-						t.Errorf("%s is not in the registry", id)
-					}
-				}
-				if c.gone != nil {
-					for _, id := range c.gone(w) {
-						if _, ok := entries[id]; ok {
-							t.Errorf("%s is still in the registry", id)
-						}
-					}
-				}
-				if c.check != nil {
-					c.check(t, entries, w)
-				}
-			})
 		}
 	})
+}
+
+func (c *change) make(t *testing.T, w *world) {
+	t.Helper()
+	w.restart(t, c.before)
+	clients := [][]any{vectorStore("vs_1"), registeredModel("mine", "vllm", "via_register_api")}
+	w.do(t, c.before, append(clients, c.between...)...)
+	if c.conflicts != nil && c.conflicts(w) && w.boot(t, c.after) == "" {
+		t.Error("the server also starts without the program, so the case does not test anything")
+	}
+	w.env["LLS_GENERATION"] = "stack-1/2"
+	w.restart(t, c.after)
+	entries := w.entries(t, c.after)
+	want := []string{"vector_store:vs_1", "model:vllm/mine"}
+	if c.want != nil {
+		want = append(want, c.want(w)...)
+	}
+	for _, id := range want {
+		if _, ok := entries[id]; !ok {
+			t.Errorf("%s is not in the registry", id)
+		}
+	}
+	if c.gone != nil {
+		for _, id := range c.gone(w) {
+			if _, ok := entries[id]; ok {
+				t.Errorf("%s is still in the registry", id)
+			}
+		}
+	}
+	if c.check != nil {
+		c.check(t, entries, w)
+	}
 }
 
 // TestAgain shows that a second run of the program changes nothing, and that the first run creates the list of declared

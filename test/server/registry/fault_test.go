@@ -83,8 +83,14 @@ func TestAtOnce(t *testing.T) {
 	})
 }
 
-// oneRelease runs a test only with the last release. It is for tests that do not depend on the release.
+// oneRelease runs a test only with the last release, unless the test passed before with the same inputs. It is for
+// tests that do not depend on the release. oneReleaseAgain runs a test every time.
 func oneRelease(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Helper()
+	oneReleaseAgain(t, func(t *testing.T, w *world) { w.once(t, func() { test(t, w) }) })
+}
+
+func oneReleaseAgain(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	rel := releases(t)
 	last := rel[len(rel)-1]
@@ -134,7 +140,7 @@ sys.stdin.read()`, filepath.Join(w.env["SQLITE_STORE_DIR"], "kvstore.db"))
 // TestVolumes shows that the program reports an error and does not change the registry if the volume is read-only or
 // full. A file size limit simulates a full volume.
 func TestVolumes(t *testing.T) {
-	oneRelease(t, func(t *testing.T, w *world) {
+	oneReleaseAgain(t, func(t *testing.T, w *world) {
 		c := declares(modelA)
 		for _, tc := range []struct{ name, shell, want string }{
 			// Root can write to directories without write permission, so the file system must be mounted read-only.
@@ -142,33 +148,38 @@ func TestVolumes(t *testing.T) {
 			{"full", `ulimit -f 1; exec "$@"`, "OperationalError"},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
-				w := w.with(t, w.store)
-				w.restart(t, c)
-				w.do(t, c, vectorStore("vs_1"))
-				before := w.ids(t, c)
 				shell := []string{"/bin/sh", "-c", tc.shell, "--"}
 				if os.Geteuid() == 0 && tc.name == "read-only" {
 					shell = []string{"unshare", "--mount", "/bin/sh", "-c", `mount --bind "$SQLITE_STORE_DIR" "$SQLITE_STORE_DIR" && mount -o remount,ro,bind "$SQLITE_STORE_DIR" && exec "$@"`, "--"}
 				}
-				bigger := declares(modelA, `{model_id: `+strings.Repeat("long", 1<<13)+`, provider_id: vllm}`)
-				wrapped := *w
-				wrapped.python = wrapper(t, append(shell, w.python))
-				output := wrapped.run(t, bigger)
-				if !strings.Contains(output, "not changed: "+tc.want) {
-					t.Errorf("output is\n%s", output)
-				}
-				if err := os.Chmod(w.env["SQLITE_STORE_DIR"], 0o700); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.Chmod(filepath.Join(w.env["SQLITE_STORE_DIR"], "kvstore.db"), 0o600); err != nil {
-					t.Fatal(err)
-				}
-				if diff := cmp.Diff(before, w.ids(t, c)); diff != "" {
-					t.Errorf("(-want +got):\n%s", diff)
-				}
+				w.once(t, func() { w.with(t, w.store).runOnVolume(t, c, shell, tc.want) })
 			})
 		}
 	})
+}
+
+// runOnVolume runs the program with a command that makes the volume unusable, and checks that the registry is kept.
+func (w *world) runOnVolume(t *testing.T, c config, shell []string, want string) {
+	t.Helper()
+	w.restart(t, c)
+	w.do(t, c, vectorStore("vs_1"))
+	before := w.ids(t, c)
+	bigger := declares(modelA, `{model_id: `+strings.Repeat("long", 1<<13)+`, provider_id: vllm}`)
+	wrapped := *w
+	wrapped.python = wrapper(t, append(shell, w.python))
+	output := wrapped.run(t, bigger)
+	if !strings.Contains(output, "not changed: "+want) {
+		t.Errorf("output is\n%s", output)
+	}
+	if err := os.Chmod(w.env["SQLITE_STORE_DIR"], 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(filepath.Join(w.env["SQLITE_STORE_DIR"], "kvstore.db"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before, w.ids(t, c)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
 }
 
 // wrapper writes a script that runs a command with the script's arguments, and returns the path of the script.

@@ -93,7 +93,7 @@ func TestUnsetVariable(t *testing.T) {
 
 // TestConfigurations shows the output for configurations that the program cannot use.
 func TestConfigurations(t *testing.T) {
-	eachRelease(t, func(t *testing.T, w *world) {
+	eachReleaseAgain(t, func(t *testing.T, w *world) {
 		for _, tc := range []struct{ name, text, want string }{
 			{"no YAML", "a: [", "the configuration is not valid YAML, see line"},
 			{"empty", "", "no storage backend"},
@@ -107,15 +107,19 @@ func TestConfigurations(t *testing.T) {
 			{"odd lists", `{registered_resources: {models: {a: b}, vector_stores: [7, null, {vector_store_id: [x], provider_id: {}}]}, storage: 7}`, "no storage backend"},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
-				if output := w.run(t, config{inFull: tc.text + "\n"}); !strings.Contains(output, tc.want) {
-					t.Errorf("output is\n%s", output)
-				}
+				w.once(t, func() {
+					if output := w.run(t, config{inFull: tc.text + "\n"}); !strings.Contains(output, tc.want) {
+						t.Errorf("output is\n%s", output)
+					}
+				})
 			})
 		}
-		missing := exec.CommandContext(t.Context(), w.python, filepath.Join(w.script, names.RegistryProgram), "--config",
-			"/does/not/exist")
-		if output, err := missing.CombinedOutput(); err != nil || !strings.Contains(string(output), "No such file") {
-			t.Errorf("%v\n%s", err, output)
-		}
+		w.once(t, func() {
+			missing := exec.CommandContext(t.Context(), w.python, filepath.Join(w.script, names.RegistryProgram), "--config",
+				"/does/not/exist")
+			if output, err := missing.CombinedOutput(); err != nil || !strings.Contains(string(output), "No such file") {
+				t.Errorf("%v\n%s", err, output)
+			}
+		})
 	})
 }

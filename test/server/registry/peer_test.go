@@ -16,8 +16,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// peer is a process that runs peer.py with the release's own Python and uses the release's classes.
+// peer is a process that runs peer.py with the release's own Python and uses the release's classes. It starts with the
+// first request.
 type peer struct {
+	python string
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
 	stdout *bufio.Reader
@@ -37,10 +39,10 @@ type request struct {
 // only once.
 type peers map[string]*peer
 
-// startedPeers contains the peers that are running.
-var startedPeers = peers{}
+// knownPeers contains the peers that peerOf returned.
+var knownPeers = peers{}
 
-// peerOf returns the peer of a release and the path of the release's Python. It starts the peer if it is not running.
+// peerOf returns the peer of a release and the path of the release's Python.
 func peerOf(t *testing.T, version string) (*peer, string) {
 	t.Helper()
 	bin, err := realserver.Install(t.Context(), version)
@@ -48,36 +50,37 @@ func peerOf(t *testing.T, version string) (*peer, string) {
 		t.Fatal(err)
 	}
 	python := filepath.Join(bin, "python")
-	if startedPeers[version] == nil {
-		if startedPeers[version], err = startPeer(python); err != nil {
-			t.Fatal(err)
-		}
+	if knownPeers[version] == nil {
+		knownPeers[version] = &peer{python: python}
 	}
-	return startedPeers[version], python
+	return knownPeers[version], python
 }
 
-// startPeer starts a peer with the Python of a release.
-func startPeer(python string) (*peer, error) {
-	cmd := exec.Command(python, "peer.py")
+func (p *peer) start() error {
+	cmd := exec.Command(p.python, "peer.py")
 	cmd.Env, cmd.Stderr = append(os.Environ(), "HF_HUB_OFFLINE=1"), os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
-		return nil, fmt.Errorf("start the peer: %w", err)
+		return fmt.Errorf("start the peer: %w", err)
 	}
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
-		return nil, fmt.Errorf("start the peer: %w", err)
+		return fmt.Errorf("start the peer: %w", err)
 	}
 	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start the peer: %w", err)
+		return fmt.Errorf("start the peer: %w", err)
 	}
-	return &peer{cmd: cmd, stdin: stdin, stdout: bufio.NewReader(stdout)}, nil
+	p.cmd, p.stdin, p.stdout = cmd, stdin, bufio.NewReader(stdout)
+	return nil
 }
 
 // stop closes the input of each peer, and waits until its process ends.
 func (p peers) stop() {
 	for _, one := range p {
+		if one.cmd == nil {
+			continue
+		}
 		one.stdin.Close()
 		_ = one.cmd.Wait() // a peer that crashed has already failed a test
 	}
@@ -86,6 +89,11 @@ func (p peers) stop() {
 // ask sends actions to the peer, and returns one result for each action.
 func (p *peer) ask(t *testing.T, r request) []json.RawMessage {
 	t.Helper()
+	if p.cmd == nil {
+		if err := p.start(); err != nil {
+			t.Fatal(err)
+		}
+	}
 	line, err := json.Marshal(r)
 	if err != nil {
 		t.Fatal(err)

@@ -41,7 +41,7 @@ func TestMain(m *testing.M) { os.Exit(run(m)) }
 func run(m *testing.M) int {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	defer startedPeers.stop()
+	defer knownPeers.stop()
 	scratch, err := os.MkdirTemp("", "llama-stack-registry-test-")
 	if err == nil {
 		defer os.RemoveAll(scratch)

@@ -55,8 +55,26 @@ type world struct {
 	env    map[string]string
 }
 
-// eachRelease runs a test for each release. eachStore runs it for each store of each release.
+// eachRelease runs a test for each release, and eachStore for each store of each release, unless the test passed before
+// with the same inputs; see realserver.Once. The tests must not have subtests.
 func eachRelease(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Helper()
+	eachReleaseAgain(t, func(t *testing.T, w *world) { w.once(t, func() { test(t, w) }) })
+}
+
+func eachStore(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Helper()
+	eachStoreAgain(t, func(t *testing.T, w *world) { w.once(t, func() { test(t, w) }) })
+}
+
+// once runs a test with the release's Python, unless it passed before with the same inputs.
+func (w *world) once(t *testing.T, run func()) {
+	t.Helper()
+	realserver.Once(t, []string{w.rel.Version}, run)
+}
+
+// eachReleaseAgain and eachStoreAgain do the same as eachRelease and eachStore, but in every run.
+func eachReleaseAgain(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	script := program(t)
 	for _, rel := range releases(t) {
@@ -67,9 +85,9 @@ func eachRelease(t *testing.T, test func(t *testing.T, w *world)) {
 	}
 }
 
-func eachStore(t *testing.T, test func(t *testing.T, w *world)) {
+func eachStoreAgain(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
-	eachRelease(t, func(t *testing.T, w *world) {
+	eachReleaseAgain(t, func(t *testing.T, w *world) {
 		for _, store := range stores {
 			t.Run(store, func(t *testing.T) { test(t, w.with(t, store)) })
 		}

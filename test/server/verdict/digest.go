@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 )
 
 // Digest returns a digest of texts. Texts with a different division have a different digest.
@@ -33,12 +32,18 @@ func Files(paths ...string) (string, error) {
 	return Digest(texts...), nil
 }
 
-// Tree returns a digest of the files below a directory, with their paths relative to the directory.
-func Tree(dir string) (string, error) {
+// Tree returns a digest of the files below a directory, with their paths relative to the directory. It omits the files
+// and directories for which skip returns true, and what Python compiled.
+func Tree(dir string, skip func(path string) bool) (string, error) {
 	var texts []string
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || !entry.Type().IsRegular() || strings.HasSuffix(path, ".pyc") {
+		switch {
+		case err != nil:
 			return err
+		case entry.IsDir() && (skip(path) || entry.Name() == "__pycache__"):
+			return filepath.SkipDir
+		case !entry.Type().IsRegular() || skip(path):
+			return nil
 		}
 		content, err := os.ReadFile(path)
 		if err != nil {

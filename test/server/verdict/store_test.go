@@ -146,7 +146,7 @@ func TestDigests(t *testing.T) {
 			t.Fatal(err)
 		}
 		write(t, path, change.content)
-		tree, err := Tree(dir)
+		tree, err := Tree(dir, func(path string) bool { return filepath.Base(path) == "skipped" })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,6 +155,10 @@ func TestDigests(t *testing.T) {
 			t.Fatal(err)
 		}
 		digests = append(digests, tree, file)
+	}
+	write(t, filepath.Join(dir, "skipped"), "")
+	if again, err := Tree(dir, func(path string) bool { return filepath.Base(path) == "skipped" }); again != digests[len(digests)-2] {
+		t.Errorf("a skipped file changes the digest (%v)", err)
 	}
 	slices.Sort(digests)
 	if got := len(slices.Compact(slices.Clone(digests))); got != len(digests) {
