@@ -111,27 +111,33 @@ func TestConfiguration(t *testing.T) {
 			"providers:\n  inference:\n  - provider_type: \"remote::acme-echo\"\n    module: \"acme.echo\"\r\n    provider_id: echo\r\n",
 		},
 	}
-	eachRelease(t, func(t *testing.T, in interpreter) {
+	eachReleaseAgain(t, func(t *testing.T, in interpreter) {
 		for name, test := range tests {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				v := in.volume(t, test.provider)
-				writeFile(t, v.config, test.config)
-				writeFile(t, filepath.Join(filepath.Dir(v.config), "beside.txt"), "beside")
-				writeFile(t, filepath.Join(filepath.Dir(v.config), "..hidden"), "")
-				v.mustInstall(t)
-				if diff := cmp.Diff(test.want, v.read(t, "config/config.yaml")); diff != "" {
-					t.Errorf("configuration (-want +got):\n%s", diff)
-				}
-				if got := v.read(t, "config/beside.txt"); got != "beside" {
-					t.Errorf("the other file in the directory of the configuration contains %q", got)
-				}
-				if entries, err := os.ReadDir(filepath.Join(v.dir, "config")); err != nil || len(entries) != 2 {
-					t.Errorf("the directory contains %v (%v), want two files", entries, err)
-				}
+				in.once(t, func() { in.checkConfiguration(t, test.provider, test.config, test.want) })
 			})
 		}
 	})
+}
+
+// checkConfiguration installs a provider with a configuration, and compares the configuration that the program writes.
+func (in interpreter) checkConfiguration(t *testing.T, p provider, config, want string) {
+	t.Helper()
+	v := in.volume(t, p)
+	writeFile(t, v.config, config)
+	writeFile(t, filepath.Join(filepath.Dir(v.config), "beside.txt"), "beside")
+	writeFile(t, filepath.Join(filepath.Dir(v.config), "..hidden"), "")
+	v.mustInstall(t)
+	if diff := cmp.Diff(want, v.read(t, "config/config.yaml")); diff != "" {
+		t.Errorf("configuration (-want +got):\n%s", diff)
+	}
+	if got := v.read(t, "config/beside.txt"); got != "beside" {
+		t.Errorf("the other file in the directory of the configuration contains %q", got)
+	}
+	if entries, err := os.ReadDir(filepath.Join(v.dir, "config")); err != nil || len(entries) != 2 {
+		t.Errorf("the directory contains %v (%v), want two files", entries, err)
+	}
 }
 
 // wheelCase is a case of TestWheels.
@@ -204,11 +210,12 @@ __all__ = ["get_provider_spec"]
 			manifest: "echo acme-echo 1.0\necho acme-words 2.1\necho certifi 2099.1.1\n",
 		},
 	}
-	eachRelease(t, func(t *testing.T, in interpreter) {
+	eachReleaseAgain(t, func(t *testing.T, in interpreter) {
 		yaml := in.version(t, "PyYAML")
 		for name, test := range tests {
 			t.Run(name, func(t *testing.T) {
-				test.check(t, in, yaml)
+				t.Parallel()
+				in.once(t, func() { test.check(t, in, yaml) })
 			})
 		}
 	})
@@ -216,7 +223,6 @@ __all__ = ["get_provider_spec"]
 
 func (test wheelCase) check(t *testing.T, in interpreter, yaml string) {
 	t.Helper()
-	t.Parallel()
 	image := Image{}
 	for path, content := range test.image {
 		if strings.Contains(path, "SERVER") {

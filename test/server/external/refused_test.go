@@ -52,20 +52,28 @@ func TestRefused(t *testing.T) {
 	var mu sync.Mutex
 	got := map[string]string{}
 	t.Run("releases", func(t *testing.T) {
-		eachRelease(t, func(t *testing.T, in interpreter) {
+		eachReleaseAgain(t, func(t *testing.T, in interpreter) {
 			if offered := release.Offered(); in.rel.Line != offered[len(offered)-1] && !realserver.Named() {
 				t.Skip("this test runs only with the newest release and with the releases in RELEASES")
 			}
 			for name, bad := range badInputs(in.rel) {
 				t.Run(name, func(t *testing.T) {
 					t.Parallel()
-					message := in.refusal(t, bad)
+					message := ""
+					check := func() {
+						message = in.refusal(t, bad)
+						if diff := cmp.Diff(want[name], message); diff != "" && !*update {
+							t.Errorf("message (-want +got):\n%s", diff)
+						}
+					}
+					if *update {
+						check()
+					} else {
+						realserver.NewCase(t, []string{in.rel.Version}).Once(t, &message, check)
+					}
 					mu.Lock()
 					defer mu.Unlock()
 					got[name] = message
-					if diff := cmp.Diff(want[name], message); diff != "" && !*update {
-						t.Errorf("message (-want +got):\n%s", diff)
-					}
 				})
 			}
 		})

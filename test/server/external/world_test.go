@@ -20,8 +20,21 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// eachRelease runs a test with the Python of each release.
+// eachRelease runs a test with the Python of each release, unless the test passed before with the same inputs; see
+// realserver.Once. The test must not have subtests.
 func eachRelease(t *testing.T, test func(t *testing.T, in interpreter)) {
+	t.Helper()
+	eachReleaseAgain(t, func(t *testing.T, in interpreter) { in.once(t, func() { test(t, in) }) })
+}
+
+// once runs a test with the release's Python, unless it passed before with the same inputs.
+func (in interpreter) once(t *testing.T, run func()) {
+	t.Helper()
+	realserver.Once(t, []string{in.rel.Version}, run)
+}
+
+// eachReleaseAgain does the same as eachRelease, but in every run.
+func eachReleaseAgain(t *testing.T, test func(t *testing.T, in interpreter)) {
 	t.Helper()
 	script := t.TempDir()
 	for name, text := range startup.ExternalFiles() {
