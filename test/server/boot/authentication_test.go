@@ -37,6 +37,7 @@ spec:
 // TestAuthentication tests that the server reads settings that contain the value of a Secret, and that the probes do
 // not need a token.
 func TestAuthentication(t *testing.T) {
+	t.Parallel()
 	eachRelease(t, func(t *testing.T, rel *release.Release) {
 		if rel.Runtime.HealthNeedsToken {
 			return // the operator rejects the stack; the tests of package stackconfig check this

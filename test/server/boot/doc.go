@@ -6,4 +6,7 @@
 // The tests have the build tag server, because they install Python packages into the user's cache directory. Run them
 // with `make test-server`. The variable RELEASES lists the lines to start, such as "0.3 1.5", or "all". If it is not
 // set, the tests start the lines that realserver.Releases returns.
+//
+// A test case first runs the pipeline for a place without servers. If the same case passed before with the same input,
+// the case does not start a server; see realserver.Once.
 package boot

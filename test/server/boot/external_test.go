@@ -143,6 +143,7 @@ func echoStack(rel *release.Release) externalStack {
 // operator's configuration, and not the final configuration of the server. Therefore, the test uses an image with a
 // label only for the releases in RELEASES.
 func TestExternalProvider(t *testing.T) {
+	t.Parallel()
 	eachRelease(t, func(t *testing.T, rel *release.Release) {
 		for name, labeled := range map[string]bool{"unlabeled": false, "labeled": true} {
 			if labeled && !realserver.Named() {

@@ -43,6 +43,7 @@ var failures = []failure{
 // golden file, because these exceptions can explain a failed pod. If the server starts nevertheless, the golden file
 // contains the word boots.
 func TestUnusableStores(t *testing.T) {
+	t.Parallel()
 	eachRelease(t, func(t *testing.T, rel *release.Release) {
 		path := filepath.Join("testdata", "failures", rel.Line+".txt")
 		said := make([]string, len(failures))

@@ -17,6 +17,7 @@ import (
 // TestLauncher starts each release with the launcher, which is the command that the operator generates for a v1alpha1
 // stack with a userConfig. The launcher uses the Python of the release's environment.
 func TestLauncher(t *testing.T) {
+	t.Parallel()
 	objects, err := render.Objects(render.Input{Stack: &v1alpha2.LlamaStackDistribution{}, Launcher: true})
 	if err != nil {
 		t.Fatal(err)

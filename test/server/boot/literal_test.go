@@ -15,6 +15,7 @@ import (
 // endpoint to the key url, which the server reads in release 0.3 and earlier. Later releases ignore this key, and exit
 // because the URL is missing. If only this key is replaced with the release's own key, the server starts.
 func TestLiteralMapping(t *testing.T) {
+	t.Parallel()
 	eachRelease(t, func(t *testing.T, rel *release.Release) {
 		vllm, ok := rel.Provider("inference", "remote::vllm")
 		if !ok {

@@ -47,6 +47,7 @@ func offlineReleases(t *testing.T) []*release.Release {
 // store with a file, and finds the file's text with a search. It also checks which of the causes in endsOffline prevent
 // the server from starting.
 func TestOffline(t *testing.T) {
+	t.Parallel()
 	releases := offlineReleases(t)
 	for _, rel := range releases {
 		if _, err := realserver.Install(t.Context(), rel.Version); err != nil {

@@ -15,6 +15,7 @@ import (
 // registered resource with different properties, or a model that a provider listed before. For this reason, the pod
 // first removes the declared resources from the registry. TestRetention tests more changes.
 func TestChangedModelsBootOnKeptState(t *testing.T) {
+	t.Parallel()
 	eachRelease(t, func(t *testing.T, rel *release.Release) {
 		for _, file := range []string{"testdata/redis-sqlite.yaml", "v1alpha2-simple.yaml", "v1alpha2-postgres.yaml"} {
 			t.Run(filepath.Base(file), func(t *testing.T) {

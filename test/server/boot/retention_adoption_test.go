@@ -36,6 +36,7 @@ var inGate = []int{1, 3}
 // registry for each set of declared resources. A client creates a vector store in each of two registries. With the
 // current rendering, the server must serve both vector stores, even after the declared resources change.
 func TestRetentionAdoption(t *testing.T) {
+	t.Parallel()
 	report := newRetentionReport(t)
 	for i, tc := range adoptions {
 		if !wholeRetention && !slices.Contains(inGate, i) {

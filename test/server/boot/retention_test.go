@@ -19,6 +19,7 @@ import (
 // TestRetention changes a stack step by step. After each step, it checks that no client data was lost, and that the
 // change has the expected effect on the server.
 func TestRetention(t *testing.T) {
+	t.Parallel()
 	report := newRetentionReport(t)
 	releases, stores := retentionScope(t)
 	eachRetained(t, releases, stores, func(t *testing.T, rel *release.Release, store string) {

@@ -132,6 +132,7 @@ func checkSingle(t *testing.T, server *llamaStack, api string) {
 // TestStacksBoot starts a server for every object and every selected release, and checks that the server matches the
 // object.
 func TestStacksBoot(t *testing.T) {
+	t.Parallel()
 	eachRelease(t, func(t *testing.T, rel *release.Release) {
 		for _, tc := range stackCases {
 			t.Run(filepath.Base(tc.file), func(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 // release starts with the state of the previous release, lists the model, and returns the chat completions and the
 // files that clients stored with each earlier release. Only the stack with a volume keeps files.
 func TestUpgrade(t *testing.T) {
+	t.Parallel()
 	releases, err := realserver.Releases()
 	if err != nil {
 		t.Fatal(err)

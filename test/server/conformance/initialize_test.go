@@ -18,6 +18,7 @@ import (
 // TestInitialize checks that the server of a release starts with the configurations that the operator's checks accept
 // for the release.
 func TestInitialize(t *testing.T) {
+	t.Parallel()
 	eachLine(t, realserver.Releases, func(t *testing.T, rel *release.Release, checker *realserver.Checker) {
 		begin := time.Now()
 		cases, left := startable(append(corpus.Cases(rel), corpus.Random(rel, seed, randomStarts)...))

@@ -19,6 +19,7 @@ import (
 // of the release data, and ignores the values that the checks report as ignored. If a check is intentionally stricter
 // than the server, the server must react as the case states.
 func TestNegative(t *testing.T) {
+	t.Parallel()
 	eachLine(t, realserver.Releases, func(t *testing.T, rel *release.Release, checker *realserver.Checker) {
 		begin, failed := time.Now(), 0
 		asked := map[corpus.Answer]int{}

@@ -18,6 +18,7 @@ const randomConfigs = 500
 // TestParse checks that the classes of every line read the configurations that the operator's checks accept for the
 // line.
 func TestParse(t *testing.T) {
+	t.Parallel()
 	eachLine(t, realserver.ReleasesToRead, func(t *testing.T, rel *release.Release, checker *realserver.Checker) {
 		begin := time.Now()
 		configs, refused := acceptedOf(t, slices.Concat(corpus.Cases(rel), corpus.Strange(rel),

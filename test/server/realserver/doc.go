@@ -4,4 +4,10 @@
 // has one of three tiers. The tier Parse reads the configuration into the server's classes. The tier Initialize also
 // starts the server's application. The tier Serve also sends requests to the application. Tests that install a release
 // have the build tag server.
+//
+// A Checker keeps its verdicts, and Once keeps which test cases passed, with package verdict. A server is started again
+// when a part of the key changes. The key of a verdict consists of the lock files of the release and of the tokenizer,
+// the interpreter, check.py, the code of this package, the machine, and the whole Request. The key of a test case
+// consists of all files below test/server, the packages of this module that the tests use, the interpreters, the
+// machine, and what the pipeline returns for the case. Exits, time limits and failures are never kept.
 package realserver

@@ -24,7 +24,7 @@ const homeOfPod = "/home"
 var address = regexp.MustCompile(`https?://[a-z0-9.-]+\.example(:[0-9]+)?`)
 
 // fill returns the request that the process receives. It has a home directory, and the parts for Request.Local are
-// replaced. These values differ from run to run, so they are no part of a verdict's key.
+// replaced. These values differ from run to run, so the key of a verdict does not contain them.
 func (c *Checker) fill(request Request) (Request, error) {
 	if request.Home != "" {
 		return request, nil

@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/verdict"
 )
 
-// inputs are the parts on which the verdicts of a release depend besides the request.
+// inputs are the parts on which the verdicts of a release depend, except the request.
 type inputs struct {
 	// files are the locks of the release and of the tokenizer, and the description of the interpreter.
 	files []string

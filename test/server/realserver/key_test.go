@@ -142,7 +142,7 @@ func TestChangedRequest(t *testing.T) {
 	}
 }
 
-// TestNotKept shows which verdicts are never kept, because they are no function of their key.
+// TestNotKept shows which verdicts are never kept, because they depend on more than their key.
 func TestNotKept(t *testing.T) {
 	for name, answer := range map[string]string{
 		"exit": "exit 1", "time limit": `echo '{"ok": false, "phase": "start", "late": true}'`,
