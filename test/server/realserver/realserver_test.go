@@ -30,11 +30,17 @@ server: {insecure: true}
 // TestChecker shows that the tiers Parse and Initialize accept a valid configuration and reject invalid configurations,
 // in the oldest and in the newest form of the server's package.
 func TestChecker(t *testing.T) {
+	releases := []string{"0.3.5", "1.5.0"}
+	Once(t, releases, func() { checkTiers(t, releases) })
+}
+
+func checkTiers(t *testing.T, releases []string) {
+	t.Helper()
 	support, err := InstallSupport(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, release := range []string{"0.3.5", "1.5.0"} {
+	for _, release := range releases {
 		checker, err := NewChecker(t.Context(), release, support)
 		if err != nil {
 			t.Fatal(err)
@@ -78,11 +84,17 @@ func TestChecker(t *testing.T) {
 // TestCheckerIsRenewed shows that Check returns a verdict when the process exits, and that the next call receives an
 // answer from a new process.
 func TestCheckerIsRenewed(t *testing.T) {
+	const release = "0.7.3"
+	Once(t, []string{release}, func() { checkRenewal(t, release) })
+}
+
+func checkRenewal(t *testing.T, release string) {
+	t.Helper()
 	support, err := InstallSupport(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	checker, err := NewChecker(t.Context(), "0.7.3", support)
+	checker, err := NewChecker(t.Context(), release, support)
 	if err != nil {
 		t.Fatal(err)
 	}
