@@ -10,6 +10,8 @@ SHELL := bash
 MAKEFLAGS += --no-print-directory --no-builtin-rules
 
 GO ?= go
+# Without paths in the binaries, the build cache serves every checkout of this repository.
+export GOFLAGS ?= -trimpath
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 CACHE := .cache
 BIN := $(CACHE)/bin
@@ -21,9 +23,9 @@ PURE_PACKAGES := api internal/absorb internal/bounds internal/cabundle internal/
 	internal/redact internal/rollout internal/render internal/retention internal/stackconfig internal/startup internal/status internal/suggest internal/support internal/typecheck internal/validate
 PURE := $(patsubst %,./%/...,$(PURE_PACKAGES))
 
-# These packages start goroutines. Their tests run under the race detector.
-RACE_PACKAGES := internal/apply internal/bundle internal/cli internal/controller internal/informer internal/manager internal/migration internal/probe \
-	internal/resolve internal/webhook internal/worker
+# These packages start goroutines. Their tests run under the race detector, the longest first.
+RACE_PACKAGES := internal/controller internal/resolve internal/manager internal/webhook internal/migration internal/apply internal/bundle internal/informer internal/probe \
+	internal/worker internal/cli/forward internal/cli/inspect internal/cli/podlogs internal/cli/progress
 RACE := $(patsubst %,./%/...,$(RACE_PACKAGES))
 
 # These modules have tests, in addition to the module of the product.
@@ -87,18 +89,20 @@ clean: ## Remove the files that the targets built in this work tree
 
 # The race detector needs a C compiler.
 RACE_FLAG = $(if $(shell command -v "$$($(GO) env CC)"),-race)
-# These are the packages that are not in RACE.
-OTHERS = $$($(GO) list ./... | grep -vE '/($(subst $(space),|,$(strip $(RACE_PACKAGES))))(/|$$)')
+# These are the packages that are in neither RACE nor PURE. The packages in LONG take longest and start first.
+LONG := ./test/docs ./test/faults ./test/api ./test/installed ./internal/cli
+OTHERS = $(LONG) $$($(GO) list ./... | grep -vxFf <($(GO) list $(RACE) $(PURE)))
 
-# The tests of each package run once: with the race detector for packages with goroutines, and with coverage for the
-# others. The two runs are parallel. Tests that wait for an API server use a core only part of the time, so three
-# packages at the same time fill two cores.
+# The tests of each package run once: with the race detector for packages with goroutines, with coverage for the pure
+# packages, and otherwise as they are. The three runs are parallel, because tests that wait for an API server use a core
+# only part of the time: three packages at the same time fill two cores.
 .PHONY: test
 test: cluster-tool $(BIN)/gotestsum $(BIN)/helm ## Run all Go tests that need neither a Llama Stack server nor a node, on a real API server, and measure the coverage of the pure packages (if there is a C compiler, packages with goroutines run under the race detector)
 	@export $(ASSETS); mkdir -p $(CACHE)/test; race="$(RACE_FLAG)"; \
 	[ -n "$$race" ] || echo "There is no C compiler: the packages with goroutines are tested without the race detector."; \
-	SECOND="-p=1 -timeout=30m $$race $(RACE)" MODULES="$(TEST_MODULES)" MIN_COVERAGE=$(MIN_COVERAGE) hack/test test \
-		-p=2 -timeout=30m -coverpkg=$(call joined,$(PURE)) -coverprofile=$(CACHE)/test/cover.out $(OTHERS)
+	MODULES="$(TEST_MODULES)" MIN_COVERAGE=$(MIN_COVERAGE) hack/test test \
+		-p=1 -coverpkg=$(call joined,$(PURE)) -coverprofile=$(CACHE)/test/cover.out $(PURE) \
+		-- -p=1 -timeout=30m $$race $(RACE) -- -p=1 -timeout=30m $(OTHERS)
 
 # This target ignores KUBEBUILDER_ASSETS, because it tests a specific version. .ci/run emulates the version, because the
 # build of a second Kubernetes would take ten more minutes.
@@ -142,6 +146,11 @@ test-faults: cluster-tool $(BIN)/gotestsum ## Test the operator with faults in i
 	@export $(ASSETS); mkdir -p $(CACHE)/test; status=0; \
 	hack/test test-faults -count=1 -timeout=60m ./test/faults -all -table=$(abspath $(CACHE))/test/faults.md || status=$$?; \
 	cat $(CACHE)/test/faults.md; exit $$status
+
+.PHONY: test-cold
+test-cold: ## Run the gate with new, empty caches, which it removes at the end (more than an hour)
+	@caches=$$(mktemp -d); trap 'chmod -R u+w "$$caches"; rm -rf "$$caches"' EXIT; rm -rf $(CACHE); \
+	XDG_CACHE_HOME=$$caches GOCACHE=$$caches/go-build GOMODCACHE=$$caches/mod npm_config_cache=$$caches/npm .ci/run
 
 # To use your own cluster, set KUBECONFIG, and set CLUSTER_REGISTRY for its images. Otherwise, the target creates a
 # cluster, and also tests the tool that creates it.

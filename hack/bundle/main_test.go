@@ -11,7 +11,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -25,6 +24,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/bundle"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/worktree"
 )
 
 func TestSelection(t *testing.T) {
@@ -58,12 +58,6 @@ func TestSelection(t *testing.T) {
 	if found, err := selection("op:1", []string{all}); err != nil || len(found) < 50 {
 		t.Errorf("all selects %d images, %v", len(found), err)
 	}
-}
-
-// tree returns the work tree for this test.
-func tree() string {
-	_, file, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(file), "..", "..")
 }
 
 // serve starts a registry with an index for two platforms, and writes an OCI layout with an operator image. It returns
@@ -129,7 +123,7 @@ func bundleOf(t *testing.T, server, operator, platform string) {
 	output := filepath.Join(folder, "bundle.tar")
 	var stderr bytes.Buffer
 	args := []string{
-		"-output", output, "-cache", filepath.Join(folder, "cache"), "-tree", tree(), "-operator",
+		"-output", output, "-cache", filepath.Join(folder, "cache"), "-tree", worktree.Root(), "-operator",
 		"llama-stack-k8s-operator:dev=" + operator,
 		"-platform", platform, "starter=" + server,
 	}
@@ -177,7 +171,7 @@ func TestMissing(t *testing.T) {
 	output := filepath.Join(t.TempDir(), "bundle.tar")
 	var stderr bytes.Buffer
 	args := []string{
-		"-output", output, "-cache", t.TempDir(), "-tree", tree(), "-operator", "llama-stack-k8s-operator:dev=" + operator,
+		"-output", output, "-cache", t.TempDir(), "-tree", worktree.Root(), "-operator", "llama-stack-k8s-operator:dev=" + operator,
 		"starter=" + server, "starter@0.7.3=" + strings.Replace(server, "server:1", "server:2", 1),
 		"starter@0.6.1=oci:" + t.TempDir(),
 	}

@@ -7,12 +7,13 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"time"
 
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/worktree"
 )
 
 const (
@@ -182,10 +183,7 @@ func (p *ControlPlane) Kubeconfig() ([]byte, error) {
 func Kubectl() string { return filepath.Join(os.Getenv(assetsVariable), "kubectl") }
 
 // Root returns the path of the repository.
-func Root() string {
-	_, file, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(file), "..", "..")
-}
+func Root() string { return worktree.Root() }
 
 func assets() (string, error) {
 	folder := os.Getenv(assetsVariable)

@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	all  = flag.Bool("all", false, "interrupt every write instead of every third write, and run the faults that take a long time")
+	all  = flag.Bool("all", false, "interrupt every write instead of one write for each kind of interruption, and run the faults that take a long time")
 	into = flag.String("table", "", "file to which the table of faults is written")
 )
 

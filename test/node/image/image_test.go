@@ -21,6 +21,8 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/worktree"
 )
 
 // contents returns the files of a layer: their mode, owner and path, and the targets of links.
@@ -183,7 +185,7 @@ func TestOperator(t *testing.T) {
 		t.Fatal(err)
 	}
 	image, config := pull(t, published["operator"])
-	dockerfile, err := os.ReadFile(filepath.Join(repository(), "Dockerfile"))
+	dockerfile, err := os.ReadFile(filepath.Join(worktree.Root(), "Dockerfile"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cabundle"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/worktree"
 )
 
 // nonroot is the user of distroless images, and of the operator's image.
@@ -14,7 +15,7 @@ var nonroot = user{"nonroot", 65532, 65532, "/home/nonroot"}
 // Operator returns the image that the Dockerfile describes. It contains only the operator binary, its user, and the
 // certificates of public certificate authorities. The layers are written to the given directory.
 func Operator(ctx context.Context, folder, version string) (v1.Image, error) {
-	return OperatorOf(ctx, repository(), folder, version)
+	return OperatorOf(ctx, worktree.Root(), folder, version)
 }
 
 // OperatorOf returns the same image as Operator, but with the binary from another work tree, for example a work tree of

@@ -9,21 +9,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-)
 
-// repository returns the path of the top folder of the work tree.
-func repository() string {
-	_, file, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(file), "..", "..", "..")
-}
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/worktree"
+)
 
 // buildProgram builds a command of this module as a static binary, with the flags of a release. It returns the path of
 // the binary, which is in the given directory.
 func buildProgram(ctx context.Context, folder, command, version string) (string, error) {
-	return buildProgramOf(ctx, repository(), folder, command, version)
+	return buildProgramOf(ctx, worktree.Root(), folder, command, version)
 }
 
 // buildProgramOf does the same as buildProgram for another work tree.

@@ -10,8 +10,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/worktree"
 )
 
 // postgresPackage is the directory of PostgreSQL in its wheel, below site-packages. tokenizerTable is the directory of
@@ -164,12 +165,8 @@ func place(lock, name string) (path, dir string, err error) {
 		fmt.Sprintf("%s-%.6x", name, sha256.Sum256(content))), nil
 }
 
-// here returns the directory of this file. It does not depend on the current directory, because tests of several
-// packages call it.
-func here() string {
-	_, file, _, _ := runtime.Caller(0)
-	return filepath.Dir(file)
-}
+// here returns the directory of this package. Tests of several packages call it.
+func here() string { return filepath.Join(worktree.Root(), "test", "server", "realserver") }
 
 // theOne returns the only path that the pattern matches.
 func theOne(pattern string) (string, error) {
