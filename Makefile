@@ -95,14 +95,16 @@ OTHERS = $(LONG) $$($(GO) list ./... | grep -vxFf <($(GO) list $(RACE) $(PURE)))
 
 # The tests of each package run once: with the race detector for packages with goroutines, with coverage for the pure
 # packages, and otherwise as they are. The three runs are parallel, because tests that wait for an API server use a core
-# only part of the time: three packages at the same time fill two cores.
+# only part of the time: up to four packages at the same time fill two cores. `go build` compiles with all cores first,
+# because `go test -p=1` compiles one package at a time.
 .PHONY: test
 test: cluster-tool $(BIN)/gotestsum $(BIN)/helm ## Run all Go tests that need neither a Llama Stack server nor a node, on a real API server, and measure the coverage of the pure packages (if there is a C compiler, packages with goroutines run under the race detector)
 	@export $(ASSETS); mkdir -p $(CACHE)/test; race="$(RACE_FLAG)"; \
 	[ -n "$$race" ] || echo "There is no C compiler: the packages with goroutines are tested without the race detector."; \
+	$(GO) build $$race $(RACE); \
 	MODULES="$(TEST_MODULES)" MIN_COVERAGE=$(MIN_COVERAGE) hack/test test \
 		-p=1 -coverpkg=$(call joined,$(PURE)) -coverprofile=$(CACHE)/test/cover.out $(PURE) \
-		-- -p=1 -timeout=30m $$race $(RACE) -- -p=1 -timeout=30m $(OTHERS)
+		-- -p=1 -timeout=30m $$race $(RACE) -- -p=2 -parallel=4 -timeout=30m $(OTHERS)
 
 # This target ignores KUBEBUILDER_ASSETS, because it tests a specific version. .ci/run emulates the version, because the
 # build of a second Kubernetes would take ten more minutes.
