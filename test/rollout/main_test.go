@@ -7,6 +7,7 @@ import (
 	"net"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -38,6 +39,8 @@ type cluster struct {
 	*testutil.Cluster
 
 	log *testutil.Log
+	// stopped contains the namespaces in which no kubelet sets the state of pods.
+	stopped sync.Map
 }
 
 func startCluster(t *testing.T) *cluster {
@@ -50,7 +53,7 @@ func startCluster(t *testing.T) *cluster {
 	}
 	testutil.RunControllers(t, c.Kubeconfig, []string{
 		"deployment-controller", "replicaset-controller", "garbage-collector-controller", "namespace-controller",
-		"horizontal-pod-autoscaler-controller", "persistentvolumeclaim-protection-controller",
+		"horizontal-pod-autoscaler-controller", "persistentvolumeclaim-protection-controller", "resourcequota-controller",
 	}, "--horizontal-pod-autoscaler-sync-period=1s")
 	c.runOperator(t)
 	c.runKubelet(t)
@@ -99,7 +102,11 @@ func (c *cluster) runKubelet(t *testing.T) {
 			var pods corev1.PodList
 			_ = c.List(ctx, &pods) // the next iteration repeats a failed call
 			for i := range pods.Items {
-				if pod := &pods.Items[i]; len(pod.Status.ContainerStatuses) == 0 && pod.DeletionTimestamp == nil {
+				pod := &pods.Items[i]
+				if _, stopped := c.stopped.Load(pod.Namespace); stopped {
+					continue
+				}
+				if len(pod.Status.ContainerStatuses) == 0 && pod.DeletionTimestamp == nil {
 					patch := client.MergeFrom(pod.DeepCopy())
 					pod.Status = statusOf(pod)
 					_ = c.Status().Patch(ctx, pod, patch) // the next iteration repeats a failed call
@@ -151,6 +158,11 @@ func (c *cluster) newBench(t *testing.T) *bench {
 	}
 	return &bench{c, namespace.Name}
 }
+
+// stopKubelet stops the kubelet in the test's namespace. New pods remain Pending until startKubelet starts it again.
+func (b *bench) stopKubelet() { b.stopped.Store(b.namespace, true) }
+
+func (b *bench) startKubelet() { b.stopped.Delete(b.namespace) }
 
 // apply writes a stack.
 func (b *bench) apply(t *testing.T, name, spec string) {

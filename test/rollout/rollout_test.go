@@ -26,6 +26,8 @@ func TestRollOuts(t *testing.T) {
 	for name, test := range map[string]func(*testing.T, *bench){
 		"a change whose pods do not become ready": testFailingChange,
 		"a change with a preflight":               testTriedChange,
+		"a change that exceeds a quota":           testQuota,
+		"a killed pod":                            testKilledPod,
 		"scaled to zero and back":                 testScaling,
 		"an autoscaler's replicas":                testAutoscaler,
 		"deleted":                                 testDeletion,
