@@ -255,11 +255,37 @@ func TestNodeRunsPods(t *testing.T) {
 		})
 	})
 
+	t.Run("another cluster runs and ends", func(t *testing.T) { c.expectNeighbor(t) })
+
 	c.must(t, "down")
 	c.expectNoTrace(t, was, link)
 	if left := c.groups(t); len(left) > 0 {
 		t.Errorf("control groups still exist: %q", left)
 	}
+}
+
+// expectNeighbor runs another cluster with a node. The command in that cluster must get the address of its own registry.
+// The pods of the first cluster must not be affected.
+func (c tool) expectNeighbor(t *testing.T) {
+	t.Helper()
+	const identities = "--output=jsonpath={range .items[*]}{.metadata.uid} {.status.containerStatuses[*].restartCount} {.status.phase}{end}"
+	before := c.ask(t, "get", "pods", "--selector=app=web", identities)
+	other := newTool(t)
+	out := other.must(t, "run", "--node", "--", "sh", "-c", "echo $CLUSTER_REGISTRY; kubectl get nodes --output=name")
+	address, node, _ := strings.Cut(strings.TrimSpace(out), "\n")
+	if _, _, err := net.SplitHostPort(address); err != nil || node != "node/node-1" {
+		t.Errorf("the command prints %q", out)
+	}
+	if address == c.record(t).Registry { // the registry has the address of the link
+		t.Errorf("both clusters use the registry %s", address)
+	}
+	if _, err := state.Read(other.dir); err == nil {
+		t.Error("the other cluster still exists")
+	}
+	if after := c.ask(t, "get", "pods", "--selector=app=web", identities); after != before {
+		t.Errorf("the pods were %q before, and are %q now", before, after)
+	}
+	c.must(t, "status")
 }
 
 // writer is a pod that can write to its volume only because of its fsGroup.
@@ -375,38 +401,5 @@ func TestNodeKilledWhileItStarts(t *testing.T) {
 	eventually(t, "the state folder is removed", func() bool { _, err := os.Stat(c.dir); return os.IsNotExist(err) })
 	if left := c.groups(t); len(left) > 0 {
 		t.Errorf("control groups still exist: %q\n%s", left, &messages)
-	}
-}
-
-// TestNodesBesideEachOther checks that stopping one cluster does not affect another cluster.
-func TestNodesBesideEachOther(t *testing.T) {
-	first, second := newTool(t), newTool(t)
-	first.must(t, "up", "--node")
-	first.apply(t, prober)
-	first.ask(t, "rollout", "status", "deployment/web", "--timeout=4m")
-	const identities = "--output=jsonpath={range .items[*]}{.metadata.uid} {.status.containerStatuses[*].restartCount} {.status.phase}{end}"
-	before := first.ask(t, "get", "pods", "--selector=app=web", identities)
-
-	second.must(t, "up", "--node")
-	if first.link(t) == second.link(t) {
-		t.Errorf("both clusters use the link %s", first.link(t))
-	}
-	second.must(t, "down")
-	if after := first.ask(t, "get", "pods", "--selector=app=web", identities); after != before {
-		t.Errorf("the pods of the first cluster were %q before, and are %q now", before, after)
-	}
-	first.must(t, "status")
-}
-
-// TestNodeOfARun checks that `run` passes the registry's address to its command in an environment variable.
-func TestNodeOfARun(t *testing.T) {
-	c := newTool(t)
-	out := c.must(t, "run", "--node", "--", "sh", "-c", "echo $CLUSTER_REGISTRY; kubectl get nodes --output=name")
-	address, node, _ := strings.Cut(strings.TrimSpace(out), "\n")
-	if _, _, err := net.SplitHostPort(address); err != nil || node != "node/node-1" {
-		t.Errorf("the command prints %q", out)
-	}
-	if _, err := state.Read(c.dir); err == nil {
-		t.Error("the cluster still exists")
 	}
 }
