@@ -24,9 +24,10 @@ const (
 	interruptGrace = 10 * time.Second
 	// leftGrace is the time within which the processes that the command leaves running must end after a signal.
 	leftGrace = 5 * time.Second
-	// runVariable is an environment variable that marks the command and its descendants. Its value identifies the process
-	// of this tool that runs the command.
-	runVariable = "CLUSTER_RUN"
+	// runVariable is the first part of the name of an environment variable that marks the command and its descendants. The
+	// second part identifies the process of this tool that runs the command, so a command that itself calls `run` has one
+	// mark for each `run`.
+	runVariable = "CLUSTER_RUN_"
 	// runDir is the state directory. It differs from the state directory of `up`, because both may run at the same time.
 	runDir = ".cache/cluster-run"
 )
@@ -125,7 +126,7 @@ func command(ctx context.Context, env environment, s start, args []string) error
 	if err != nil {
 		return err
 	}
-	mark := fmt.Sprintf("%s=%d-%d", runVariable, self.PID, self.Start)
+	mark := fmt.Sprintf("%s%d_%d=yes", runVariable, self.PID, self.Start)
 	child.Env = append(os.Environ(), mark,
 		"KUBECONFIG="+s.kubeconfig(),
 		"PATH="+s.options.Programs+string(filepath.ListSeparator)+env.getenv("PATH"))
@@ -143,5 +144,5 @@ func command(ctx context.Context, env environment, s start, args []string) error
 
 // unmarked returns the environment for processes that outlive the command of a `run`.
 func unmarked(environment []string) []string {
-	return slices.DeleteFunc(environment, func(entry string) bool { return strings.HasPrefix(entry, runVariable+"=") })
+	return slices.DeleteFunc(environment, func(entry string) bool { return strings.HasPrefix(entry, runVariable) })
 }
