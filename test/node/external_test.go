@@ -85,6 +85,7 @@ func isThatReady(that *corev1.Pod) func(corev1.Pod) bool {
 // provider cannot be installed, the rollout stops, the status contains the reason, and the earlier pod continues to
 // run.
 func TestExternalProviders(t *testing.T) {
+	t.Parallel()
 	s := newRealScenario(t, "server@"+realRelease)
 	s.externalProviders(realRelease)
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,26 +27,38 @@ const (
 )
 
 // realRequests are the resource requests of a real server. They are lower than the operator's default requests of one
-// core and one GiB, because a small node must be able to run an old pod and a new pod at the same time.
-const realRequests = `{requests: {cpu: 100m, memory: 256Mi}}`
+// core and one GiB, because a small node must be able to run an old pod and a new pod at the same time. The request for
+// CPUs is lower than the operator's in these tests (see the function adapt).
+const realRequests = `{requests: {cpu: 10m, memory: 256Mi}}`
 
 // published contains the images that scenarios with the real server have pushed.
-var published = map[string]bool{}
+var published = struct {
+	sync.Mutex
+
+	images map[string]bool
+}{images: map[string]bool{}}
 
 // newRealScenario pushes the images that have not yet been pushed, and returns a scenario with the time limit that a
-// real server needs. Such scenarios run one after the other, because a server uses all CPUs of a small machine.
+// real server needs.
 func newRealScenario(t testing.TB, images ...string) *scenario {
 	t.Helper()
-	images = slices.DeleteFunc(images, func(name string) bool { return published[name] })
+	publishOnce(t, images)
+	s := newScenario(t)
+	s.patience = realPatience
+	return s
+}
+
+func publishOnce(t testing.TB, images []string) {
+	t.Helper()
+	published.Lock()
+	defer published.Unlock()
+	images = slices.DeleteFunc(images, func(name string) bool { return published.images[name] })
 	if err := publish(t.Context(), images...); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range images {
-		published[name] = true
+		published.images[name] = true
 	}
-	s := newScenario(t)
-	s.patience = realPatience
-	return s
 }
 
 // readmeSample returns the first stack in the README, with the release realRelease, for which the test has an image.
@@ -67,6 +80,7 @@ func readmeSample(t *testing.T) string {
 // The test runs the README's sample with the real server. A pod requests the list of providers, the list of models and
 // a completion through the Service. The model server requires the token in the Secret.
 func TestRealServer(t *testing.T) {
+	t.Parallel()
 	s := newRealScenario(t, "server@"+realRelease)
 	s.models("vllm", "sk-real")
 	s.apply(secret("vllm-creds", "token", "sk-real") + "---\n" + readmeSample(t))

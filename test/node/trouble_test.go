@@ -133,6 +133,7 @@ const canary = "sk-c4n4ry-0f-a-t0k3n"
 // The operator's report about a stack must always match the stack's pods, so the test compares the report with the
 // cluster.
 func TestBrokenStacks(t *testing.T) {
+	t.Parallel()
 	for _, b := range brokenStacks {
 		t.Run(b.name, func(t *testing.T) {
 			t.Parallel()
