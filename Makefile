@@ -155,15 +155,29 @@ test-cold: ## Run the gate with new, empty caches, which it removes at the end (
 	XDG_CACHE_HOME=$$caches GOCACHE=$$caches/go-build GOMODCACHE=$$caches/mod npm_config_cache=$$caches/npm .ci/run
 
 # To use your own cluster, set KUBECONFIG, and set CLUSTER_REGISTRY for its images. Otherwise, the target creates a
-# cluster, and also tests the tool that creates it.
+# cluster, and also tests the tool that creates it. Most scenarios wait most of the time, so many of them run at the same
+# time.
 NODE_NEEDS = $(BIN)/gotestsum $(if $(KUBECONFIG),,cluster-tool node-packages)
-node_tests = SHOW='$(or $(4),scenario took)' $(if $(KUBECONFIG),,MODULES=test/cluster MODULE_FLAGS='-tags=node -run=^TestNode -count=1 -timeout=20m' \
+node_tests = SHOW='$(or $(4),scenario took)' $(if $(KUBECONFIG),,MODULES=test/cluster MODULE_FLAGS='-tags=node -run=Node -count=1 -timeout=20m' \
 	$(BIN)/cluster run --node --) \
-	hack/test $@ -tags=$(1) -count=1 -timeout=$(2) -parallel=8 -run='$(or $(RUN),$(3),.)' ./test/node/...
+	hack/test $@ $(5) -tags=$(1) -count=1 -timeout=$(2) -parallel=16 -run='$(or $(RUN),$(3),.)' ./test/node/...
+
+# These scenarios kill or replace the operator, so no other scenario can run in the same cluster at the same time. They
+# run in a second cluster, unless you choose a cluster or scenarios. The tests of test/cluster run after them.
+ALONE := ^(TestEveryOperatorPodIsLost|TestOperatorPods|TestTakeOver)$$
+apart = -exec=$(CURDIR)/hack/on-node -tags=node -count=1 -timeout=30m -run='$(ALONE)' ./test/node -- -skip='$(ALONE)'
 
 .PHONY: test-node
-test-node: $(NODE_NEEDS) ## Run the operator on real pods, on a new node (root, Linux) or on your cluster [KUBECONFIG=, CLUSTER_REGISTRY=, RUN=.]
-	@$(call node_tests,node,30m)
+test-node: $(NODE_NEEDS) ## Run the operator on real pods, on new nodes (root, Linux) or on your cluster [KUBECONFIG=, CLUSTER_REGISTRY=, RUN=.]
+	@$(call node_tests,node,30m,,,$(if $(or $(KUBECONFIG),$(RUN)),,$(apart)))
+
+# This target does the first part of test-node, so that .ci/run can do it while other steps run: it compiles the programs
+# and starts the node that the next test-node uses and stops. The node also ends when the process UNTIL ends.
+.PHONY: node-ready
+node-ready: $(NODE_NEEDS)
+	@CGO_ENABLED=0 $(GO) build -trimpath ./cmd/manager ./test/node/standin
+	@$(GO) test -tags=node -exec=true ./test/node/... >/dev/null
+	@$(BIN)/cluster up --node --dir .cache/cluster-run $(if $(UNTIL),--until $(UNTIL)) >/dev/null
 
 .PHONY: test-node-all
 test-node-all: $(NODE_NEEDS) ## Run test-node with every scenario on the real server: databases, HTTPS, upgrade (needs Python 3.12 or newer)
