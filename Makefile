@@ -171,14 +171,6 @@ apart = -exec=$(CURDIR)/hack/on-node -tags=node -count=1 -timeout=30m -run='$(AL
 test-node: $(NODE_NEEDS) ## Run the operator on real pods, on new nodes (root, Linux) or on your cluster [KUBECONFIG=, CLUSTER_REGISTRY=, RUN=.]
 	@$(call node_tests,node,30m,,,$(if $(or $(KUBECONFIG),$(RUN)),,$(apart)))
 
-# This target does the first part of test-node, so that .ci/run can do it while other steps run: it compiles the programs
-# and starts the node that the next test-node uses and stops. The node also ends when the process UNTIL ends.
-.PHONY: node-ready
-node-ready: $(NODE_NEEDS)
-	@CGO_ENABLED=0 $(GO) build -trimpath ./cmd/manager ./test/node/standin
-	@$(GO) test -tags=node -exec=true ./test/node/... >/dev/null
-	@$(BIN)/cluster up --node --dir .cache/cluster-run $(if $(UNTIL),--until $(UNTIL)) >/dev/null
-
 .PHONY: test-node-all
 test-node-all: $(NODE_NEEDS) ## Run test-node with every scenario on the real server: databases, HTTPS, upgrade (needs Python 3.12 or newer)
 	@$(call node_tests,node$(comma)all$(if $(KUBECONFIG),,$(comma)own),90m)

@@ -33,7 +33,7 @@ const (
 )
 
 func runRun(ctx context.Context, env environment, args []string) error {
-	flags := newFlags(env, "run", " -- command [arguments]", "Starts a control plane, and runs the command at the top of the work tree with KUBECONFIG set and kubectl in PATH.\nIf `up` started a control plane with the same flags in the state folder, uses this control plane.\nWhen the command ends, stops everything, including processes that the command left running. The exit code is 0 if the\ncommand's exit code is 0, and otherwise 1.")
+	flags := newFlags(env, "run", " -- command [arguments]", "Starts a control plane, and runs the command at the top of the work tree with KUBECONFIG set and kubectl in PATH.\nWhen the command ends, stops everything, including processes that the command left running. The exit code is 0 if the\ncommand's exit code is 0, and otherwise 1.")
 	chosen := addStartFlags(env, flags, runDir)
 	if err := parseLeading(flags, args); err != nil {
 		return err
@@ -45,27 +45,7 @@ func runRun(ctx context.Context, env environment, args []string) error {
 	if err != nil {
 		return err
 	}
-	up, err := alreadyUp(s)
-	if err != nil {
-		return err
-	}
-	if up {
-		return within(ctx, env, s, flags.Args())
-	}
 	return around(ctx, env, s, flags.Args())
-}
-
-// within runs the command in the control plane that `up` started in the state directory, and then stops the control
-// plane.
-func within(ctx context.Context, env environment, s start, args []string) error {
-	commanding, stopCommand := context.WithCancel(context.WithoutCancel(ctx))
-	defer stopCommand()
-	defer context.AfterFunc(ctx, func() { passOn(ctx, stopCommand) })()
-	err := command(commanding, env, s, args)
-	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), downTimeout)
-	defer cancel()
-	_, downErr := state.Down(ending, s.dir, downGrace)
-	return errors.Join(err, downErr)
 }
 
 // around runs the command while a control plane runs. An interrupt first ends the command, which may need the API

@@ -88,25 +88,6 @@ func TestEndOfRunStopsWhatTheCommandLeft(t *testing.T) {
 	c.expectNothingLeft(t)
 }
 
-// TestRunUsesAStartedControlPlane checks that `run` uses the control plane that `up` started in the same folder, and
-// stops this control plane, also if the command fails.
-func TestRunUsesAStartedControlPlane(t *testing.T) {
-	c := newTool(t)
-	for _, test := range []struct {
-		code  string
-		fails bool
-	}{{"0", false}, {"3", true}} {
-		c.must(t, "up", "--with=")
-		started := c.record(t).Server
-		out, err := output(c.command(t.Context(), "run", "--with=", "--", "sh", "-c",
-			"kubectl config view --output=jsonpath={.clusters[0].cluster.server}; exit "+test.code))
-		if out != started || (err != nil) != test.fails {
-			t.Errorf("the command uses the API server %q (%v), want %q", out, err, started)
-		}
-		c.expectNothingLeft(t)
-	}
-}
-
 // unmarked removes the mark, so that `run` does not stop a control plane that its command starts with `up`.
 func TestUnmarked(t *testing.T) {
 	got := unmarked([]string{"A=b", runVariable + "1_2=yes", "MY_" + runVariable + "1_2=yes", runVariable + "3_4=yes"})
