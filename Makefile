@@ -122,11 +122,14 @@ test-unit: $(BIN)/gotestsum ## Run only the tests of the pure packages, without 
 test-race: cluster-tool $(BIN)/gotestsum ## Run only the tests of the packages with goroutines, under the race detector (needs a C compiler)
 	@export $(ASSETS); hack/test test-race -timeout=30m -race $(RACE)
 
+# These packages have tests that start real servers.
+REAL_SERVER := $(patsubst %,./test/server/%,boot registry conformance external realserver)
+
 # While a server starts, it uses a core only part of the time, so three packages with three tests each fill two cores.
 .PHONY: test-server
 test-server: $(BIN)/gotestsum ## Test generated configurations with the real server (needs Python 3.12 or newer) [RELEASES="1.4 1.5", all; VERDICTS=fresh starts every server again]
 	@RELEASES="$(RELEASES)" SHOW=healthy REPORT="$(GO) run ./test/server/report $(if $(RELEASES),-record)" \
-		hack/test test-server -tags=server -count=1 -p=3 -parallel=3 -timeout=90m ./test/server/...
+		hack/test test-server -tags=server -count=1 -p=3 -parallel=3 -timeout=90m $(REAL_SERVER)
 
 .PHONY: test-offline-models
 test-offline-models: $(BIN)/gotestsum ## Load an embedding model from files on real servers without a network (installs 6 GB of PyTorch) [RELEASES="1.5"]
