@@ -1,6 +1,7 @@
 package distribution
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 )
@@ -21,13 +22,13 @@ func (r *Resolved) TagAlone() bool {
 	if r.DetectedBy != ByTag {
 		return false
 	}
-	name := r.Name
-	if name == "" {
-		name = publishedAs(r.Image)
-	}
-	_, published := r.Release.Distribution(name)
+	_, published := r.Release.Distribution(r.Published())
 	return !published || !fullVersion.MatchString(tag(r.Image))
 }
+
+// Published returns the distribution in the spec or, for a bare image, the distribution in the repository name of the
+// image. It returns an empty string if there is none.
+func (r *Resolved) Published() string { return cmp.Or(r.Name, publishedAs(r.Image)) }
 
 // publishedAs returns the distribution in the repository name of an image, or an empty string if there is none.
 func publishedAs(image string) string {

@@ -64,6 +64,7 @@ func (p *Plan) complete(in Input) error {
 	p.offlineWarnings(in)
 	p.Env = withSecretEnv(p.Env, in.Intent)
 	p.stores = p.storesOf(in)
+	p.input.Paths = paths(in, p.texts(in))
 	p.input.Server.ServesTLS = p.ServesTLS
 	p.input.Server.Insecure = p.refusesPlainHTTP(in) && !leavesContainer(in)
 	p.tagWarning(in)

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -26,7 +25,6 @@ func facts(in Input) render.Input {
 		Stack:     withLimits(in),
 		Image:     image(in),
 		Server:    server(in),
-		Paths:     paths(in, configuration(in)),
 		Offline:   offlineVariables(in),
 		OpenShift: in.OpenShift,
 		Cluster:   in.Cluster,
@@ -73,6 +71,12 @@ func pinned(image, digest string) string {
 		return image
 	}
 	return image + "@" + digest
+}
+
+// texts returns the text of the configurations that can contain references to the server's directories: the one that
+// was read, and the generated one, which also has the providers of the spec.
+func (p *Plan) texts(in Input) []byte {
+	return slices.Concat(configuration(in), []byte("\n"), p.generated())
 }
 
 // configuration returns the text of the configuration that was read, or nil if none was read.
@@ -122,33 +126,6 @@ func otherPortVariable(runtime release.Runtime) string {
 		return newPortVariable
 	}
 	return oldPortVariable
-}
-
-// paths returns variables that set the directories of a configuration, and those of the distribution's own
-// configuration, to paths on the volume. All data is then on the volume, and the paths do not change with release 0.8,
-// in which the server's default changed (server fact 41).
-//
-// Unless HOME is set, a v1alpha1 stack gets such variables for directories whose default is no longer on its volume.
-func paths(in Input, config []byte) []render.EnvVar {
-	mountPath := render.MountPath(&in.Object.Spec)
-	if names.Compat(in.Object.Annotations) {
-		if ownHome(&in.Object.Spec) {
-			return nil
-		}
-		return variables(stackconfig.PathsBeside(config, in.Distribution.Release, in.Distribution.Name, mountPath))
-	}
-	found := stackconfig.PathsIn(config, mountPath)
-	for _, known := range stackconfig.PathVariables(in.Distribution.Release, in.Distribution.Name, mountPath) {
-		if !slices.ContainsFunc(found, func(e stackconfig.EnvVar) bool { return e.Name == known.Name }) {
-			found = append(found, known)
-		}
-	}
-	return variables(byName(found))
-}
-
-// ownHome reports whether the user sets the server's home directory.
-func ownHome(spec *v1alpha2.LlamaStackDistributionSpec) bool {
-	return slices.ContainsFunc(intent.Overrides(spec).Env, func(e corev1.EnvVar) bool { return e.Name == names.EnvHome })
 }
 
 func variables(env []stackconfig.EnvVar) []render.EnvVar {

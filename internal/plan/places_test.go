@@ -287,10 +287,10 @@ func TestTableIsKept(t *testing.T) {
 	}
 }
 
-// In release 0.8 and newer, a v1alpha1 stack with a volume at the default path has variables with the paths of its
-// data. The operator does not set HOME.
+// In release 0.8 and newer, a v1alpha1 stack with a volume has variables with the paths of its data. The operator does
+// not set HOME.
 func TestPathsOfAnOlderStack(t *testing.T) {
-	moved := []string{"FILES_STORAGE_DIR=", "MILVUS_DB_PATH=", "SQLITE_STORE_DIR=", "HOME="}
+	moved := []string{"FILES_STORAGE_DIR=", "MILVUS_DB_PATH=", "SQLITE_STORE_DIR=", "OGX_CONFIG_DIR=", "HOME="}
 	set := func(spec string) []string {
 		var found []string
 		for _, variable := range environment(container(t, build(t, mark(input(t, spec))))) {
@@ -300,20 +300,58 @@ func TestPathsOfAnOlderStack(t *testing.T) {
 		}
 		return found
 	}
-	onVolume := []string{
-		"FILES_STORAGE_DIR=/.llama/distributions/starter/files", "MILVUS_DB_PATH=/.llama/distributions/starter", "SQLITE_STORE_DIR=/.llama/distributions/starter",
+	below := func(root string) []string {
+		return []string{
+			"OGX_CONFIG_DIR=" + root, "FILES_STORAGE_DIR=" + root + "/distributions/starter/files",
+			"MILVUS_DB_PATH=" + root + "/distributions/starter", "SQLITE_STORE_DIR=" + root + "/distributions/starter",
+		}
 	}
+	const v08 = "distribution: {name: starter, version: \"0.8\"}\nworkload: "
 	for spec, want := range map[string][]string{
-		"distribution: {name: starter, version: \"0.7\"}\nworkload: {storage: {}}":                                                   nil,
-		"distribution: {name: starter, version: \"0.8\"}\nworkload: {storage: {}}":                                                   onVolume,
-		"distribution: {name: starter, version: \"1.5\"}\nworkload: {storage: {}}\ndisabled: [batches]":                              onVolume,
-		"distribution: {name: starter, version: \"0.8\"}":                                                                            nil,
-		"distribution: {name: starter, version: \"0.8\"}\nworkload: {storage: {mountPath: /data}}":                                   nil,
-		"distribution: {name: starter, version: \"0.8\"}\nworkload: {storage: {mountPath: /.ogx}}":                                   nil,
-		"distribution: {name: starter, version: \"0.8\"}\nworkload: {storage: {}, overrides: {env: [{name: HOME, value: /.llama}]}}": {"HOME=/.llama"},
+		"distribution: {name: starter, version: \"0.7\"}\nworkload: {storage: {}}": nil,
+		v08 + "{storage: {}}": below("/.llama"),
+		"distribution: {name: starter, version: \"1.5\"}\nworkload: {storage: {}}\ndisabled: [batches]": below("/.llama"),
+		v08 + "{}": {"OGX_CONFIG_DIR=/.llama"},
+		v08 + "{storage: {mountPath: /root/.llama}}":                                                                       below("/root/.llama"),
+		v08 + "{storage: {mountPath: /root/.llama/distributions/starter}}":                                                 below("/root/.llama"),
+		v08 + "{storage: {mountPath: /root/.llama/distributions/other}}":                                                   {"OGX_CONFIG_DIR=/root/.llama"},
+		v08 + "{storage: {mountPath: /data}}":                                                                              nil,
+		v08 + "{storage: {mountPath: /.ogx}}":                                                                              {"OGX_CONFIG_DIR=/.ogx"},
+		v08 + "{overrides: {volumes: [{name: a, hostPath: {path: /a}}], volumeMounts: [{name: a, mountPath: /a/.llama}]}}": below("/a/.llama"),
+		v08 + "{storage: {}, overrides: {env: [{name: OGX_CONFIG_DIR, value: /mine}]}}":                                    append(below("/.llama")[1:], "OGX_CONFIG_DIR=/mine"),
+		v08 + "{storage: {}, overrides: {env: [{name: HOME, value: /.llama}]}}":                                            append(below("/.llama/.llama"), "HOME=/.llama"),
+		v08 + "{storage: {}, overrides: {env: [{name: HOME, value: /tmp}]}}":                                               append(below("/.llama"), "HOME=/tmp"),
 	} {
 		if diff := cmp.Diff(want, set(spec)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", spec, diff)
+		}
+	}
+}
+
+// A server that moves files, and a server whose release is unknown, has the variable that prevents the move.
+func TestServerMovesNoFiles(t *testing.T) {
+	const digest = "@sha256:0123456789012345678901234567890123456789012345678901234567890123"
+	for spec, want := range map[string]bool{
+		"distribution: {name: starter, version: \"0.7\"}":                                    false,
+		"distribution: {name: starter, version: \"0.7\"}\nworkload: {storage: {}}":           false,
+		"distribution: {name: starter, version: \"0.8\"}":                                    true,
+		"distribution: {name: starter, version: \"1.5\"}\nworkload: {storage: {}}":           true,
+		"distribution: {image: \"example.com/mine:0.7.1\"}\nworkload: {storage: {}}":         true, // the tag may be wrong
+		"distribution: {image: \"example.com/mine" + digest + "\"}\nworkload: {storage: {}}": true,
+		"distribution: {image: \"docker.io/llamastack/distribution-starter:0.7.1\"}":         false,
+		"distribution: {image: \"docker.io/ogxai/distribution-starter:1.5.0\"}":              true,
+	} {
+		for _, older := range []bool{true, false} {
+			in := input(t, spec)
+			if older {
+				in = mark(in)
+			}
+			set := slices.ContainsFunc(environment(container(t, build(t, in))), func(variable string) bool {
+				return strings.HasPrefix(variable, "OGX_CONFIG_DIR=/.llama")
+			})
+			if set != want {
+				t.Errorf("%s (v1alpha1: %t): the variable is set: %t", spec, older, set)
+			}
 		}
 	}
 }

@@ -319,6 +319,18 @@ func TestPathsLeadToTheVolume(t *testing.T) {
 			"version: 2\ndistro_name: mine\napis: []\nproviders: {}\nexternal_providers_dir: ${env.MY_DIR:=~/.llama/mine}\n",
 			[]string{"MY_DIR=/data/mine", "SQLITE_STORE_DIR=/data/distributions/starter"},
 		},
+		"published image": {
+			storage + "distribution: {image: \"docker.io/ogxai/distribution-nvidia:1.5.0\"}\n", "",
+			[]string{"OGX_CONFIG_DIR=/data/.llama", "SQLITE_STORE_DIR=/data/distributions/nvidia", "FILES_STORAGE_DIR=/data/distributions/nvidia/files"},
+		},
+		"the user's own image": {
+			storage + "distribution: {image: \"example.com/mine:1\"}\n", "",
+			[]string{"OGX_CONFIG_DIR=/data/.llama", "SQLITE_STORE_DIR=/data/distributions/starter"},
+		},
+		"an added provider": {
+			storage + "providers: {vectorIo: [{id: mine, provider: \"inline::chromadb\"}]}\n", "",
+			[]string{"CHROMADB_PATH=/data/distributions/starter/chroma"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := input(t, tc.spec)

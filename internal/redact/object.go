@@ -118,6 +118,7 @@ var variables = []string{
 	names.EnvModelCache, names.EnvHome, names.EnvConfig, names.EnvRunConfig, names.EnvCABundle, names.EnvRequestsCABundle,
 	names.EnvAWSCABundle, names.EnvPort, names.EnvWorkers, names.EnvRegistry, names.EnvGeneration, names.EnvPythonPath,
 	names.EnvPreflight, "LLAMA_STACK_PORT", "OGX_PORT", "LLAMA_STACK_LOGGING", "OGX_LOGGING", "OGX_CONFIG",
+	"OGX_CONFIG_DIR",
 	"POD_NAMESPACE", "GOMEMLIMIT", "GOMAXPROCS",
 }
 

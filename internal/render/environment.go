@@ -56,16 +56,12 @@ func ownEnvironment(in Input) []EnvVar {
 	return append(env, in.Secrets...)
 }
 
-// storageVariables returns the variables with paths on the data volume.
+// storageVariables returns the variables with the home directory and the server's directories.
 func storageVariables(in Input) []EnvVar {
-	switch {
-	case workload(&in.Stack.Spec).Storage == nil:
-		return nil
-	case compat(in):
+	if workload(&in.Stack.Spec).Storage == nil || compat(in) {
 		return in.Paths
-	default:
-		return append([]EnvVar{{Name: names.EnvHome, Value: MountPath(&in.Stack.Spec)}}, in.Paths...)
 	}
+	return append([]EnvVar{{Name: names.EnvHome, Value: MountPath(&in.Stack.Spec)}}, in.Paths...)
 }
 
 // OwnVariables returns, in order, the names of the variables that the operator sets on the server's container, except

@@ -25,7 +25,7 @@ type Input struct {
 	// CABundle contains the certificates that the server trusts for outgoing calls. Nil means the certificates in the
 	// server's image.
 	CABundle *CABundle
-	// Paths are, in order, the variables that set the server's directories to paths on the data volume.
+	// Paths are, in order, the variables with the server's directories.
 	Paths []EnvVar
 	// Offline are, in order, the variables that keep the server from accessing the internet. Empty means that the
 	// server may access the internet.

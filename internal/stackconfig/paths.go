@@ -60,33 +60,45 @@ func PathsIn(config []byte, mountPath string) []draft.EnvVar {
 	return variables
 }
 
-// PathsBeside returns only those variables from PathVariables and PathsIn whose default is not on the volume that is
-// mounted at mountPath. Release 0.8 renamed the server's data directory, so the default of a variable can be below one
-// directory while the volume is mounted at the other (server fact 41). With the returned values, the server finds the
-// data of earlier releases.
-func PathsBeside(config []byte, rel *release.Release, distribution, mountPath string) []draft.EnvVar {
-	mounted := path.Base(mountPath)
-	if !slices.Contains(dataDirectories, mounted) {
-		return nil // mountPath is not a known data directory
-	}
+// PathsBeside returns only those variables from PathVariables and PathsIn whose default is below another data directory
+// than the one at root, if the path below root is on a volume. The function mounted reports whether a path is on a
+// volume. Release 0.8 renamed the server's data directory, so the default of a variable can be below one directory while
+// the volume is mounted at, or in, the other (server fact 41). With the returned values, the server finds the data of
+// earlier releases.
+func PathsBeside(
+	config []byte, rel *release.Release, distribution, root string, mounted func(path string) bool,
+) []draft.EnvVar {
 	var variables []draft.EnvVar
 	add := func(found draft.EnvVar) {
-		if !slices.ContainsFunc(variables, func(v draft.EnvVar) bool { return v.Name == found.Name }) {
+		if mounted(found.Value) && !slices.ContainsFunc(variables, func(v draft.EnvVar) bool { return v.Name == found.Name }) {
 			variables = append(variables, found)
 		}
 	}
 	for _, found := range pathReferences(config) {
-		if found.directory != mounted {
-			add(draft.EnvVar{Name: found.variable, Value: path.Join(mountPath, found.rest)})
+		if found.directory != path.Base(root) {
+			add(draft.EnvVar{Name: found.variable, Value: path.Join(root, found.rest)})
 		}
 	}
-	if path.Base(rel.Runtime.DataDir) != mounted {
-		for _, known := range PathVariables(rel, distribution, mountPath) {
+	if path.Base(rel.Runtime.DataDir) != path.Base(root) {
+		for _, known := range PathVariables(rel, distribution, root) {
 			add(known)
 		}
 	}
 	slices.SortFunc(variables, func(a, b draft.EnvVar) int { return strings.Compare(a.Name, b.Name) })
 	return variables
+}
+
+// DataRoot returns the part of a path up to the server's data directory: /root/.llama for
+// /root/.llama/distributions/starter. It returns an empty string if the path contains no such directory.
+func DataRoot(place string) string {
+	at := ""
+	for name := range strings.SplitSeq(strings.TrimPrefix(path.Clean(place), "/"), "/") {
+		at += "/" + name
+		if slices.Contains(dataDirectories, name) {
+			return at
+		}
+	}
+	return ""
 }
 
 // dataDirectories are the names of the server's data directory in all releases.

@@ -77,6 +77,11 @@ type Runtime struct {
 	TelemetrySwitch string `json:"telemetry_switch"`
 	// DataDir is the server's default directory for data, for example `~/.llama`.
 	DataDir string `json:"data_dir"`
+	// DataDirVariable is the environment variable, for example `OGX_CONFIG_DIR`, that sets another directory than DataDir.
+	DataDirVariable string `json:"data_dir_variable"`
+	// MovedDir is the directory, `~/.llama`, that the server moves to DataDir at every start if DataDir does not exist and
+	// DataDirVariable is unset. Empty means that the server moves nothing (server fact 77).
+	MovedDir string `json:"moved_dir"`
 	// DefaultPort is the port on which the server listens if no port is set: 8321.
 	DefaultPort int `json:"default_port"`
 	// Host is the value of `server.host` with which the server is also reachable on IPv4-only nodes: `0.0.0.0`.

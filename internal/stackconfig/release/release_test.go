@@ -38,6 +38,7 @@ func TestRuntime(t *testing.T) {
 		PortVariable:      "LLAMA_STACK_PORT",
 		LoggingVariable:   "LLAMA_STACK_LOGGING",
 		DataDir:           "~/.llama",
+		DataDirVariable:   "LLAMA_STACK_CONFIG_DIR",
 		DefaultPort:       8321,
 		Host:              "0.0.0.0",
 		ServerPortIgnored: true,
@@ -62,7 +63,7 @@ func TestRuntime(t *testing.T) {
 		"0.8": func(r *release.Runtime) {
 			r.Entrypoint, r.Command = "/usr/local/bin/ogx-entrypoint.sh", []string{"ogx", "stack", "run"}
 			r.FactoryVariable, r.PortVariable, r.LoggingVariable = "OGX_CONFIG", "OGX_PORT", "OGX_LOGGING"
-			r.DataDir = "~/.ogx"
+			r.DataDir, r.DataDirVariable, r.MovedDir = "~/.ogx", "OGX_CONFIG_DIR", "~/.llama"
 		},
 		"1.0": func(r *release.Runtime) {
 			r.Command, r.RegistryKeepsNamespace, r.EntrypointKnown = []string{"ogx", "run"}, true, false

@@ -1,0 +1,53 @@
+package cli_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
+)
+
+// directoryVariables are the variables that set the server's directories.
+var directoryVariables = []string{
+	"HOME", "OGX_CONFIG_DIR", "SQLITE_STORE_DIR", "FILES_STORAGE_DIR", "MILVUS_DB_PATH", "CHROMADB_PATH", "QDRANT_PATH",
+}
+
+// TestKeptData compares, for changes to stacks with data on a volume, the variables with the server's directories before
+// and after the change, and the messages of validate, with golden files.
+func TestKeptData(t *testing.T) {
+	const cases = "testdata/kept-data"
+	for _, name := range golden.Cases(t, cases) {
+		t.Run(name, func(t *testing.T) {
+			at := filepath.Join(cases, name)
+			before, after := filepath.Join(at, "before.yaml"), filepath.Join(at, "after.yaml")
+			told := run(t, "", "validate", "-f", after, "--previous", before)
+			text := "before:\n" + directories(t, before) + "after:\n" + directories(t, after) + "validate:\n" +
+				strings.ReplaceAll(told.out+told.err, at, "")
+			golden.Dir(t, filepath.Join(at, "want"), map[string][]byte{"told.txt": []byte(text)})
+		})
+	}
+}
+
+func directories(t *testing.T, file string) string {
+	t.Helper()
+	rendered := run(t, "", "render", "-f", file, "-o", "env")
+	if rendered.code != 0 {
+		t.Errorf("render %s: %s", file, rendered.err)
+	}
+	var env []struct{ Name, Value string }
+	if err := yaml.Unmarshal([]byte(rendered.out), &env); err != nil {
+		t.Fatal(err)
+	}
+	var found strings.Builder
+	for _, variable := range env {
+		if slices.Contains(directoryVariables, variable.Name) {
+			fmt.Fprintf(&found, "  %s=%s\n", variable.Name, variable.Value)
+		}
+	}
+	return found.String()
+}

@@ -1,0 +1,139 @@
+package plan
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+// legacyDirectory is the name of the data directory in 0.7 and older. Newer releases move this directory unless a
+// variable sets their data directory (server fact 77).
+const legacyDirectory = ".llama"
+
+// defaultDistribution is the distribution whose variables a user's own image gets.
+const defaultDistribution = "starter"
+
+// paths returns the variables with the server's directories.
+//
+// The first one sets the server's data directory, so that the server moves no files when it starts. With
+// workload.storage, the others set the directories of a configuration, and those of the distribution's own
+// configuration, to paths on the volume. All data is then on the volume, and the paths do not change with release 0.8,
+// in which the server's default changed (server fact 41). A v1alpha1 stack gets such variables only for directories
+// whose default is no longer on its volume.
+func paths(in Input, config []byte) []render.EnvVar {
+	spec := &in.Object.Spec
+	root := dataRoot(in)
+	var found []stackconfig.EnvVar
+	switch {
+	case !names.Compat(in.Object.Annotations) && storage(spec):
+		found = volumePaths(in, config)
+	case root != "":
+		mounts := dataMounts(spec)
+		found = stackconfig.PathsBeside(config, in.Distribution.Release, in.Distribution.Published(), root,
+			func(path string) bool {
+				return slices.ContainsFunc(mounts, func(mount string) bool { return within(path, mount) })
+			})
+	}
+	if variable := dataDirVariable(in); variable != "" && root != "" {
+		found = slices.Insert(found, 0, stackconfig.EnvVar{Name: variable, Value: root})
+	}
+	return variables(found)
+}
+
+// volumePaths returns the variables that set all directories of a configuration to paths on the volume. The
+// configuration in a user's own image is unknown, and gets the variables of the default distribution.
+func volumePaths(in Input, config []byte) []stackconfig.EnvVar {
+	mountPath, name := render.MountPath(&in.Object.Spec), in.Distribution.Published()
+	if _, known := in.Distribution.Release.Distribution(name); !known {
+		name = defaultDistribution
+	}
+	found := stackconfig.PathsIn(config, mountPath)
+	for _, known := range stackconfig.PathVariables(in.Distribution.Release, name, mountPath) {
+		if !slices.ContainsFunc(found, func(e stackconfig.EnvVar) bool { return e.Name == known.Name }) {
+			found = append(found, known)
+		}
+	}
+	return byName(found)
+}
+
+// dataDirVariable returns the variable that keeps the server from moving files, or an empty string if the server moves
+// none. If the release is not certain, it returns the variable of the newest release, because other releases ignore it.
+func dataDirVariable(in Input) string {
+	runtime := in.Distribution.Release.Runtime
+	if runtime.MovedDir == "" && (in.Distribution.DetectedBy == distribution.Unknown || leavesContainer(in)) {
+		lines := release.Lines()
+		if newest, err := release.Lookup(lines[len(lines)-1]); err == nil {
+			runtime = newest.Release.Runtime
+		}
+	}
+	if runtime.MovedDir == "" {
+		return ""
+	}
+	return runtime.DataDirVariable
+}
+
+// dataRoot returns the data directory of the server, such as /.llama. This is ~/.llama if the home directory is known
+// and on a volume, and otherwise the data directory that the path of a volume contains. It returns an empty string if
+// neither is known.
+func dataRoot(in Input) string {
+	spec := &in.Object.Spec
+	mounts := dataMounts(spec)
+	if home, known := homeDirectory(in); known {
+		root := path.Join(home, legacyDirectory)
+		if slices.ContainsFunc(mounts, func(mount string) bool { return within(root, mount) || within(mount, root) }) {
+			return root
+		}
+	}
+	for _, mount := range append(mounts, render.MountPath(spec)) {
+		if root := stackconfig.DataRoot(mount); root != "" {
+			return root
+		}
+	}
+	if names.Compat(in.Object.Annotations) {
+		return ""
+	}
+	return path.Join(render.MountPath(spec), legacyDirectory)
+}
+
+// homeDirectory returns the server's home directory. The image determines the home directory if neither the user nor
+// the operator sets it, and this home directory is unknown.
+func homeDirectory(in Input) (home string, known bool) {
+	spec := &in.Object.Spec
+	env := intent.Overrides(spec).Env
+	if i := slices.IndexFunc(env, func(e corev1.EnvVar) bool { return e.Name == names.EnvHome }); i >= 0 {
+		return env[i].Value, path.IsAbs(env[i].Value)
+	}
+	return render.MountPath(spec), !names.Compat(in.Object.Annotations) && storage(spec)
+}
+
+// dataMounts returns the paths of the data volume and of the user's volumes.
+func dataMounts(spec *v1alpha2.LlamaStackDistributionSpec) []string {
+	var mounts []string
+	if storage(spec) {
+		mounts = append(mounts, render.MountPath(spec))
+	}
+	for _, mount := range intent.Overrides(spec).VolumeMounts {
+		mounts = append(mounts, mount.MountPath)
+	}
+	return mounts
+}
+
+func storage(spec *v1alpha2.LlamaStackDistributionSpec) bool {
+	return spec.Workload != nil && spec.Workload.Storage != nil
+}
+
+// within reports whether a path is a directory or is below it.
+func within(place, directory string) bool {
+	directory = strings.TrimSuffix(path.Clean(directory), "/")
+	return place == directory || strings.HasPrefix(place, directory+"/")
+}
