@@ -33,7 +33,8 @@ const (
 	// ConditionDegraded exists only while the stack runs in a state that differs from the requested one.
 	ConditionDegraded = "Degraded"
 	// ConditionDataLeftBehind exists after a change to the pods has left data behind, until the next change to the pods.
-	// The message names the data and explains how to move or restore it.
+	// It also exists while the server of a stack with workload.storage stores data in files that are not on a volume. The
+	// message names the data and explains how to move or restore it.
 	ConditionDataLeftBehind = "DataLeftBehind"
 	// ConditionAdopted is False while the pods have a template that this operator would write differently. The message
 	// states the difference. The new template takes effect with the next change, or when you run kubectl rollout restart.
@@ -211,6 +212,9 @@ const (
 const (
 	// ReasonDataLeftBehind means that the last change to the pods left data behind. Status: True.
 	ReasonDataLeftBehind = "DataLeftBehind"
+	// ReasonDataNotOnVolume means that data of the server is not on a volume, or not with certainty, although
+	// workload.storage is set. Every rollout deletes data that is not on a volume. Status: True.
+	ReasonDataNotOnVolume = "DataNotOnVolume"
 )
 
 // Reasons of Adopted.

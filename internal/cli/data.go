@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
@@ -70,15 +72,23 @@ func runningStack(previous *dryrun.Manifests, s dryrun.Stack) (dryrun.Stack, boo
 	return previous.Stacks[i], true
 }
 
-// withCompat returns a stack with the compatibility annotation of the running stack, because applying a manifest in a
-// different version does not remove the annotation.
+// withCompat returns a stack with the compatibility annotation of the running stack, if applying the manifest of the
+// stack does not remove the annotation.
 func withCompat(s, running dryrun.Stack) dryrun.Stack {
-	if names.Compat(running.Object.Annotations) && !names.Compat(s.Object.Annotations) {
+	if names.Compat(running.Object.Annotations) && !names.Compat(s.Object.Annotations) && keepsCompat(running) {
 		s.Object = s.Object.DeepCopy()
 		metav1.SetMetaDataAnnotation(&s.Object.ObjectMeta, names.AnnotationCompat,
 			running.Object.Annotations[names.AnnotationCompat])
 	}
 	return s
+}
+
+// keepsCompat reports whether a running stack keeps its compatibility annotation when a manifest without the annotation
+// is applied. The operator adds the annotation to a v1alpha1 stack. A client removes only an annotation that it added
+// itself, which the client's own record shows.
+func keepsCompat(running dryrun.Stack) bool {
+	applied, recorded := running.Object.Annotations[corev1.LastAppliedConfigAnnotation]
+	return running.Older || recorded && !strings.Contains(applied, names.AnnotationCompat)
 }
 
 // offlineChange plans a stack as a change to the running stack with the same name and namespace.

@@ -21,6 +21,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/probe"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
@@ -162,7 +163,7 @@ func (s *state) runsEarlier(failure *status.Failure) bool {
 }
 
 // reportLeft adds a condition about data that the last change to the pods left behind, or that the current change
-// leaves behind.
+// leaves behind, and about data that the next change deletes because it is not on the volume.
 func (s *state) reportLeft() {
 	left := s.workload.running.Left
 	switch {
@@ -171,8 +172,29 @@ func (s *state) reportLeft() {
 	case s.applied.deployed():
 		left = s.owned.decision.Record.Left
 	}
+	reason := v1alpha2.ReasonDataLeftBehind
+	if len(left) == 0 {
+		reason = v1alpha2.ReasonDataNotOnVolume
+	}
+	for _, loss := range plan.OffVolume(&s.stack.Spec, s.places()) {
+		left = append(left, loss.String())
+	}
 	if len(left) > 0 {
-		s.report.markTrue(v1alpha2.ConditionDataLeftBehind, v1alpha2.ReasonDataLeftBehind, leftMessage(left))
+		s.report.markTrue(v1alpha2.ConditionDataLeftBehind, reason, leftMessage(left))
+	}
+}
+
+// places returns the places of the data of the running pods or, before there are pods, of the requested pods.
+func (s *state) places() *retention.Places {
+	switch {
+	case s.applied.deployed() && s.owned.decision.Record.Places.Known():
+		return s.owned.decision.Record.Places
+	case s.workload.running.Places.Known():
+		return s.workload.running.Places
+	case s.planned.plan != nil:
+		return s.planned.plan.Places
+	default:
+		return nil
 	}
 }
 

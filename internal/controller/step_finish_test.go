@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -9,6 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
@@ -137,6 +140,34 @@ func TestReportDataLeftBehind(t *testing.T) {
 		}
 		s.reportLeft()
 		if got := s.report.conditionTexts()[v1alpha2.ConditionDataLeftBehind]; got != tc.want {
+			t.Errorf("%s: condition %q, want %q", name, got, tc.want)
+		}
+	}
+}
+
+// TestReportDataNotOnVolume checks that the status reports data that is not on the volume: the data of the running pods
+// or, before there are pods, of the requested pods.
+func TestReportDataNotOnVolume(t *testing.T) {
+	const notOnVolume = "True " + v1alpha2.ReasonDataNotOnVolume + ": "
+	beside := func(directory string) *retention.Places {
+		return &retention.Places{Version: 1, Data: map[string]retention.Data{"files": {In: []retention.Place{{File: directory}}}}}
+	}
+	for name, tc := range map[string]struct {
+		running, planned *retention.Places
+		left             []string
+		want             string
+	}{
+		"the running pods":   {running: beside("/a"), planned: beside("/b"), want: notOnVolume + "spec.workload.storage: the server stores the data of files in /a"},
+		"the requested pods": {planned: beside("/b"), want: notOnVolume + "spec.workload.storage: the server stores the data of files in /b"},
+		"after a change":     {running: beside("/a"), left: []string{"c"}, want: "True DataLeftBehind: c\nspec.workload.storage: the server stores the data of files in /a"},
+		"nothing is known":   {},
+	} {
+		s := &state{stack: &stack{}, planned: planned{plan: &plan.Plan{Places: tc.planned}}}
+		s.stack.Spec.Workload = &v1alpha2.WorkloadSpec{Storage: &v1alpha2.VolumeSpec{}}
+		s.workload.running.Places, s.workload.running.Left = tc.running, tc.left
+		s.reportLeft()
+		got := s.report.conditionTexts()[v1alpha2.ConditionDataLeftBehind]
+		if !strings.HasPrefix(got, tc.want) || tc.want == "" && got != "" {
 			t.Errorf("%s: condition %q, want %q", name, got, tc.want)
 		}
 	}

@@ -30,6 +30,20 @@ func (r *Resolved) TagAlone() bool {
 // image. It returns an empty string if there is none.
 func (r *Resolved) Published() string { return cmp.Or(r.Name, publishedAs(r.Image)) }
 
+// Shipped returns Base or, for a bare image of a published distribution, the config that the release ships for this
+// distribution. It returns nil if the config is unknown. Callers must not change the result.
+func (r *Resolved) Shipped() []byte {
+	known, ok := r.Release.Distribution(publishedAs(r.Image))
+	if r.Base != nil || !ok || r.DetectedBy == Unknown || r.TagAlone() {
+		return r.Base
+	}
+	config, err := known.YAML()
+	if err != nil {
+		return nil
+	}
+	return config
+}
+
 // publishedAs returns the distribution in the repository name of an image, or an empty string if there is none.
 func publishedAs(image string) string {
 	image, _, _ = strings.Cut(image, "@")

@@ -237,8 +237,8 @@ func compatComment(hub map[string]any) string {
 
 func moreOnRemoval(hub map[string]any) string {
 	if has("spec", "workload", "storage")(hub) {
-		return ", and the server uses a different directory on the volume: the existing data stays on the volume, but the server " +
-			"does not use it"
+		return ", and the server uses a directory on the volume: the server does not use the existing data, which " +
+			"is deleted if it is not on the volume"
 	}
 	return ""
 }
@@ -268,7 +268,7 @@ var habits = []habit{
 		return !has("spec", "networking", "port")(hub) && len(variables) == 0
 	}},
 	{text: "The pod runs as the image's user, with fsGroup 1001 and a mounted API token."},
-	{text: "The server stores its data on the volume, in the directory that the image uses.", applies: has("spec", "workload",
+	{text: "The server stores its data in the directory that the image uses, which might not be on the volume.", applies: has("spec", "workload",
 		"storage")},
 	{text: "LLAMA_STACK_CONFIG is /etc/llama-stack/config.yaml."},
 	{text: "The operator mounts all keys of overrideConfig's ConfigMap at /etc/llama-stack.", applies: has("spec",

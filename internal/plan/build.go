@@ -246,6 +246,9 @@ func (p *Plan) recorded(in Input, inputs rollout.Inputs, deployment *appsv1ac.De
 		return err
 	}
 	p.Losses = p.losses(in)
+	for _, loss := range OffVolume(&in.Object.Spec, p.Places) {
+		p.warn(loss.Path, "%s", loss.Message)
+	}
 	p.unshared(&in.Object.Spec)
 	record, err := p.record(in)
 	if err != nil {

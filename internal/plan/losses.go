@@ -5,7 +5,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
 )
 
@@ -22,6 +24,14 @@ func (p *Plan) losses(in Input) []retention.Loss {
 		}
 	}
 	return losses
+}
+
+// OffVolume lists the data that a stack with workload.storage does not store on a volume, or not with certainty.
+func OffVolume(spec *v1alpha2.LlamaStackDistributionSpec, places *retention.Places) []retention.Loss {
+	if !storage(spec) {
+		return nil
+	}
+	return retention.OffVolume(places, render.MountPath(spec))
 }
 
 // fieldOf returns the field that a user most likely changed. A removed provider is missing from the places. The spec

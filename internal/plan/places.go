@@ -23,8 +23,12 @@ func (p *Plan) placesOf(in Input, deployment *appsv1ac.DeploymentApplyConfigurat
 	if err != nil {
 		return nil, fmt.Errorf("read the pod of Deployment %q: %w", in.Object.Name, err)
 	}
+	config := p.root()
+	if config == nil && p.Mode == ModeImageDefault {
+		config = rootOf(in.Distribution.Shipped())
+	}
 	return retention.Of(retention.Input{
-		Config: p.root(), Override: p.Mode == ModeOverride, Release: in.Distribution.Release,
+		Config: config, Override: p.Mode == ModeOverride, Release: in.Distribution.Release,
 		ReleaseUnknown: in.Distribution.DetectedBy == distribution.Unknown,
 		Pod:            retention.PodOf(pod, server, p.derivedFrom(in.Object.Name)),
 	}), nil
@@ -101,7 +105,7 @@ type Running struct {
 func PlacesOf(in Running) *retention.Places {
 	config := in.Config
 	if config == nil && !in.Override {
-		config = in.Distribution.Base
+		config = in.Distribution.Shipped()
 	}
 	derived := func(secret, _ string) string {
 		if names.IsStorageSecret(in.Stack, secret) {

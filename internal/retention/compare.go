@@ -107,9 +107,13 @@ func (c *comparison) data(what string) {
 	}
 	moved := false
 	for _, place := range was.In {
-		if !slices.ContainsFunc(is.In, func(other Place) bool { return c.same(what, place, other) }) {
+		i := slices.IndexFunc(is.In, func(other Place) bool { return c.same(what, place, other) })
+		switch {
+		case i < 0:
 			c.moved(what, place, is)
 			moved = true
+		case c.before.inHome(place) != c.after.inHome(is.In[i]):
+			c.lose(what, c.homeField(), perhapsMoved(c.describeFiles(place, is.In[i])), false)
 		}
 	}
 	if !moved && c.anyDurable(was) {

@@ -33,7 +33,7 @@ func (c *comparison) describe(p *Places, place Place) string {
 			text = strings.TrimSuffix(kinds[kind], " at") + " configured in Secret " + strings.TrimSuffix(inner, "}")
 		}
 	}
-	if file := p.fileOf(place); file != "" {
+	if file := p.fileOf(place); file != "" && !strings.HasPrefix(file, inHome) {
 		if where := p.location(file); where.durable() {
 			text += " on " + where.source
 		} else {
@@ -92,6 +92,22 @@ func volatile() string {
 	return fmt.Sprintf("the data of %s is in the pod's own file system, not on a volume, so every rollout "+
 		"deletes the data; %s",
 		whatMark, throughAPI)
+}
+
+// describeFiles returns the directories of two files, with the volume of the second one.
+func (c *comparison) describeFiles(was, now Place) (from, to string) {
+	from, to = path.Dir(c.before.fileOf(was)), path.Dir(c.after.fileOf(now))
+	if where := c.after.location(c.after.fileOf(now)); where.durable() {
+		to += " on " + where.source
+	}
+	return from, to
+}
+
+// perhapsMoved returns the message about data that is in the same place only if the home directory is as expected.
+func perhapsMoved(from, to string) string {
+	return fmt.Sprintf("the data of %s is in %s, and the server looks for the data in %s; whether both are the same is not known, "+
+		"because the image determines the home directory: before the change, run `echo ~` in the container; if the directories "+
+		"differ, copy the files to the volume, because the change deletes the data in the pod's own file system", whatMark, from, to)
 }
 
 func dropped(from string) string {

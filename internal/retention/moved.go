@@ -55,6 +55,14 @@ func (c *comparison) crosses() bool {
 	return c.before.Release != "" && c.after.Release != "" && c.before.Release != c.after.Release
 }
 
+// homeField returns the field whose change made the server use a path that is not in the home directory.
+func (c *comparison) homeField() string {
+	if c.crosses() {
+		return pathDistribution
+	}
+	return pathStorage
+}
+
 // moved handles data that the server looks for in another place.
 func (c *comparison) moved(what string, was Place, is Data) {
 	now := c.counterpart(was, is)

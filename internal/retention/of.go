@@ -1,6 +1,7 @@
 package retention
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -127,8 +128,8 @@ func (r *reader) backendNode(name string) *yaml.Node {
 	family, _, _ := strings.Cut(name, "_")
 	node := yamlnode.Map()
 	yamlnode.Set(node, "type", yamlnode.String(family+"_sqlite"))
-	yamlnode.Set(node, "db_path", yamlnode.String(envref.WithDefault("SQLITE_STORE_DIR",
-		r.Release.Runtime.DataDir+"/distributions")+"/"+file))
+	directory := cmp.Or(r.Pod.Env[r.Release.Runtime.DataDirVariable], r.Release.Runtime.DataDir) + "/distributions"
+	yamlnode.Set(node, "db_path", yamlnode.String(envref.WithDefault("SQLITE_STORE_DIR", directory)+"/"+file))
 	return node
 }
 
@@ -165,7 +166,7 @@ func (r *reader) backend(name, backendType string, node *yaml.Node) bool {
 	store := Store{Type: kind.Type, Apart: kind.Family == release.KV}
 	if _, isFile := kind.Class.Key("db_path"); isFile {
 		file := text(node, "db_path")
-		store.At = r.Pod.file(file)
+		store.At = r.Pod.file(file, kind.Family == release.SQL)
 		store.Text = written(file, store.At)
 		store.Apart = store.Apart && r.Release.Runtime.RegistryKeepsNamespace
 	} else {

@@ -178,13 +178,18 @@ func (p *Places) location(file string) location {
 	return location{source: p.Volumes[best].Source, path: path.Join("/", p.Volumes[best].SubPath, rest)}
 }
 
-// below returns the part of a path below a mount. A path in an unknown home directory matches a mount whose base name
-// is the first directory of the path, if this name begins with a dot: a volume at /.llama matches ~/.llama.
+// below returns the part of a path below a mount. A path in an unknown home directory matches a mount that contains the
+// first directory of the path, if the name of this directory begins with a dot: volumes at /.llama and at
+// /root/.llama/distributions match ~/.llama/distributions. Whether such a path is really on the volume is not known.
 func below(file, mount string) (rest string, ok bool) {
 	mount = path.Clean(mount)
-	if home, found := strings.CutPrefix(file, "~/"); found {
-		first, behind, _ := strings.Cut(home, "/")
-		return behind, first == path.Base(mount) && strings.HasPrefix(first, ".")
+	if home, found := strings.CutPrefix(file, inHome); found {
+		first, _, _ := strings.Cut(home, "/")
+		at := strings.Index(mount+"/", "/"+first+"/")
+		if at < 0 || !strings.HasPrefix(first, ".") {
+			return "", false
+		}
+		file, mount = "/"+home, mount[at:]
 	}
 	if file == mount {
 		return "", true

@@ -61,15 +61,12 @@ func PodOf(spec *corev1.PodSpec, server string, derived func(secret, key string)
 	return found
 }
 
-// mounts holds the paths of volumes that outlive the pod, and their base names, which match paths in home directories.
-type mounts struct{ paths, bases map[string]bool }
-
-func durableMounts(volumes []Volume) mounts {
-	found := mounts{map[string]bool{}, map[string]bool{}}
+// durableMounts returns the paths of the volumes that outlive the pod.
+func durableMounts(volumes []Volume) map[string]bool {
+	found := map[string]bool{}
 	for _, volume := range volumes {
 		if volume.Source != "" {
-			mount := path.Clean(volume.Mount)
-			found.paths[strings.TrimSuffix(mount, "/")], found.bases[path.Base(mount)] = true, true
+			found[strings.TrimSuffix(path.Clean(volume.Mount), "/")] = true
 		}
 	}
 	return found
@@ -78,16 +75,12 @@ func durableMounts(volumes []Volume) mounts {
 // maxPath is the maximum length of a path in Linux.
 const maxPath = 4096
 
-// inAny reports whether a path is in one of the volumes. It applies the same rules as [below].
-func inAny(file string, volumes mounts) bool {
-	if home, found := strings.CutPrefix(file, "~/"); found {
-		first, _, _ := strings.Cut(home, "/")
-		return strings.HasPrefix(first, ".") && volumes.bases[first]
-	}
+// inAny reports whether a path is in one of the volumes.
+func inAny(file string, volumes map[string]bool) bool {
 	if len(file) > maxPath {
 		return false
 	}
-	for !volumes.paths[file] {
+	for !volumes[file] {
 		slash := strings.LastIndexByte(file, '/')
 		if slash < 0 {
 			return false

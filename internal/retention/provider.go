@@ -71,7 +71,7 @@ func (r *reader) provider(api, id string, item *yaml.Node) {
 			kept.Form = kind.KeptForm
 		}
 	}
-	kept.In = append(r.own(config), r.parts(config, what, 0)...)
+	kept.In = append(r.own(config, strings.HasSuffix(kept.Type, milvus)), r.parts(config, what, 0)...)
 	switch api {
 	case "agents", "responses":
 		r.responses(api, kept.In)
@@ -104,12 +104,16 @@ func (r *reader) responses(api string, in []Place) {
 	}
 }
 
-// own returns the places that a provider's settings contain directly.
-func (r *reader) own(config *yaml.Node) []Place {
+// milvus is the end of the types of providers that expand a ~ in the path of their file (server fact 78).
+const milvus = "::milvus"
+
+// own returns the places that a provider's settings contain directly. The parameter expands reports whether the
+// provider expands a ~ in the path of its file.
+func (r *reader) own(config *yaml.Node, expands bool) []Place {
 	var found []Place
 	for _, key := range fileKeys {
 		if file := text(config, key); file != "" {
-			resolved := r.Pod.file(file)
+			resolved := r.Pod.file(file, expands)
 			found = append(found, Place{File: resolved, Text: written(file, resolved)})
 		}
 	}

@@ -72,18 +72,27 @@ func TestCases(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join("testdata", name)
 			before, after := read(t, filepath.Join(dir, "before.yaml")).places(t), read(t, filepath.Join(dir, "after.yaml")).places(t)
-			var told strings.Builder
-			for _, loss := range retention.Compare(before, after) {
-				fmt.Fprintf(&told, "%s (final: %t)\n  %s\n", strings.Join(loss.What, ", "), loss.Final, loss)
+			want := map[string][]byte{
+				"before.json": indented(t, before), "after.json": indented(t, after),
+				"losses.txt": written(retention.Compare(before, after)),
 			}
-			golden.Dir(t, filepath.Join(dir, "want"), map[string][]byte{
-				"before.json": indented(t, before), "after.json": indented(t, after), "losses.txt": []byte(told.String()),
-			})
+			if off := written(retention.OffVolume(after, "/.llama")); len(off) > 0 {
+				want["off-volume.txt"] = off
+			}
+			golden.Dir(t, filepath.Join(dir, "want"), want)
 			if losses := retention.Compare(after, after); losses != nil {
 				t.Errorf("losses without a change: %v", losses)
 			}
 		})
 	}
+}
+
+func written(losses []retention.Loss) []byte {
+	var told strings.Builder
+	for _, loss := range losses {
+		fmt.Fprintf(&told, "%s (final: %t)\n  %s\n", strings.Join(loss.What, ", "), loss.Final, loss)
+	}
+	return []byte(told.String())
 }
 
 func indented(t *testing.T, places *retention.Places) []byte {

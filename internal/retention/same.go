@@ -23,6 +23,9 @@ func (p *Places) fileOf(place Place) string {
 	return ""
 }
 
+// inHome reports whether a place is in a home directory that is unknown.
+func (p *Places) inHome(place Place) bool { return strings.HasPrefix(p.fileOf(place), inHome) }
+
 // durable reports whether a place outlives the pod.
 func (p *Places) durable(place Place) bool {
 	file := p.fileOf(place)

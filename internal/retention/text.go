@@ -14,36 +14,65 @@ import (
 // resolve replaces the variables in a string with their values, as the server does. A reference to a variable without a
 // value remains unchanged, unless it has a default or an alternative.
 func (p *Pod) resolve(text string) string {
-	return envref.Server.Replace(text, func(reference envref.Reference) string {
-		value := p.Env[reference.Name]
-		switch {
-		case reference.Operator == envref.Alternative && value != "":
-			return reference.Text
-		case reference.Operator == envref.Alternative:
-			return ""
-		case value != "":
-			return value
-		case reference.Operator == envref.Default:
-			return reference.Text
-		default:
-			return reference.String()
-		}
-	}, nil)
+	return envref.Server.Replace(text, p.value, nil)
 }
 
-// file returns the path of the file that the server opens for a value in its configuration.
-func (p *Pod) file(text string) string {
-	resolved, _, _ := strings.Cut(p.resolve(text), "?")
-	if home := p.Env["HOME"]; strings.HasPrefix(resolved, "~/") && strings.HasPrefix(home, "/") {
-		return short(path.Join(home, resolved[2:]))
-	}
-	if strings.HasPrefix(resolved, "~/") {
-		return short("~/" + path.Clean(resolved[2:]))
-	}
-	if resolved == "" {
+// value returns the text that replaces a reference.
+func (p *Pod) value(reference envref.Reference) string {
+	value := p.Env[reference.Name]
+	switch {
+	case reference.Operator == envref.Alternative && value != "":
+		return reference.Text
+	case reference.Operator == envref.Alternative:
 		return ""
+	case value != "":
+		return value
+	case reference.Operator == envref.Default:
+		return reference.Text
+	default:
+		return reference.String()
 	}
-	return short(path.Clean(resolved))
+}
+
+// These are the forms of paths that are not absolute. A path in an unknown home directory begins with inHome, and a
+// path in the working directory begins with inWorking. While a path is resolved, it contains homeMark instead of an
+// unknown home directory.
+const (
+	inHome    = "~/"
+	inWorking = "./"
+	homeMark  = "\x00"
+)
+
+// file returns the path of the file that the server opens for a value in its configuration. The server expands a ~ at
+// the start of the value of a variable. It expands a ~ at the start of the whole text only for some types of providers
+// and backends, and otherwise opens a directory with this name in its working directory (server fact 78).
+func (p *Pod) file(text string, expands bool) string {
+	resolved := envref.Server.Replace(text, func(found envref.Reference) string { return p.expanded(p.value(found)) }, nil)
+	if expands {
+		resolved = p.expanded(resolved)
+	}
+	resolved, _, _ = strings.Cut(resolved, "?")
+	switch {
+	case resolved == "", strings.HasPrefix(resolved, ":"), strings.HasPrefix(resolved, "file:"):
+		return short(resolved) // a database in memory, or a URI
+	case strings.HasPrefix(resolved, homeMark):
+		return short(path.Join("~", resolved[len(homeMark):]))
+	case path.IsAbs(resolved), strings.HasPrefix(resolved, "{"), strings.HasPrefix(resolved, "$"):
+		return short(path.Clean(strings.ReplaceAll(resolved, homeMark, "~")))
+	default:
+		return short(inWorking + path.Clean(strings.ReplaceAll(resolved, homeMark, "~")))
+	}
+}
+
+// expanded replaces a ~ at the start of a value with the home directory, or with homeMark if it is unknown.
+func (p *Pod) expanded(value string) string {
+	if value != "~" && !strings.HasPrefix(value, inHome) {
+		return value
+	}
+	if home := p.Env["HOME"]; path.IsAbs(home) {
+		return strings.TrimSuffix(home, "/") + value[1:]
+	}
+	return homeMark + value[1:]
 }
 
 // written returns the text in the configuration if it has variables and differs from the resolved text, and ""

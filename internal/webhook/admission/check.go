@@ -96,7 +96,7 @@ func (v *Validator) isCatalog(object *stack, config operatorconfig.Config) bool 
 // isComparable reports whether the configuration depends only on the base and the spec, and whether the spec has at
 // most maxPlanned bytes.
 func isComparable(object *stack) bool {
-	return plan.NeedsBase(&object.Spec) && object.Spec.BaseConfig == nil && validate.SpecBytes(object) <= maxPlanned
+	return object.Spec.OverrideConfig == nil && object.Spec.BaseConfig == nil && validate.SpecBytes(object) <= maxPlanned
 }
 
 // compare builds the plan of a stack to find settings that the stack's server release does not accept. It builds at

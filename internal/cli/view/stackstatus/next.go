@@ -59,7 +59,7 @@ func (d *decision) nextFor(reason string) string {
 		v1alpha2.ReasonWaiting,
 		v1alpha2.ReasonProgressing:
 		return d.run("status") + " --watch"
-	case v1alpha2.ReasonDataLossNotAccepted, v1alpha2.ReasonDataLeftBehind:
+	case v1alpha2.ReasonDataLossNotAccepted, v1alpha2.ReasonDataLeftBehind, v1alpha2.ReasonDataNotOnVolume:
 		return d.kubectl("describe llsd " + name)
 	default: // the problem is in a field of the specification
 		return d.kubectl("edit llsd " + name)
