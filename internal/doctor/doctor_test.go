@@ -343,6 +343,11 @@ func TestStacks(t *testing.T) {
 	paused.Annotations = map[string]string{names.AnnotationPaused: "true"}
 	outdated := stack("outdated", "True", "", "")
 	outdated.Generation, outdated.Status.Conditions[0].ObservedGeneration = 2, 1
+	beside := stack("beside", "True", "", "")
+	beside.Status.Conditions = append(beside.Status.Conditions, metav1.Condition{
+		Type: v1alpha2.ConditionDataLeftBehind, Status: metav1.ConditionTrue,
+		Reason: v1alpha2.ReasonDataNotOnVolume, Message: "the server stores the data of files in /a",
+	})
 	check(t, map[string]change{
 		"none": {func(f *doctor.Facts) { f.Stacks.Value = nil }, ""},
 		"each state": {
@@ -351,7 +356,7 @@ func TestStacks(t *testing.T) {
 					deleted, paused, outdated,
 					{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "new"}},
 					stack("rolls", "False", "RolloutInProgress", "1 of 2"),
-					stack("fails", "False", "SecretNotFound", "Secret s is missing"),
+					stack("fails", "False", "SecretNotFound", "Secret s is missing"), beside,
 				}
 			},
 			`warning stacks: team-a/deleted: is being deleted
@@ -359,7 +364,8 @@ warning stacks: team-a/paused: is paused; DeploymentPaused: The stack is paused
 warning stacks: team-a/outdated: the operator has not reconciled the stack yet
 warning stacks: team-a/new: the operator has not reconciled the stack yet
 warning stacks: team-a/rolls: RolloutInProgress: 1 of 2
-error stacks: team-a/fails: SecretNotFound: Secret s is missing`,
+error stacks: team-a/fails: SecretNotFound: Secret s is missing
+warning stacks: team-a/beside: DataNotOnVolume: the server stores the data of files in /a`,
 		},
 	})
 	many := healthy(t)
@@ -367,7 +373,7 @@ error stacks: team-a/fails: SecretNotFound: Secret s is missing`,
 		many.Stacks.Value = append(many.Stacks.Value, stack("x", "False", "RolloutFailed", ""))
 	}
 	got := problems(many)
-	if strings.Count(got, "\n") != 50 || !strings.HasSuffix(got, "other stacks that are not Ready: 10") {
+	if strings.Count(got, "\n") != 50 || !strings.HasSuffix(got, "other stacks that are not Ready or have a warning: 10") {
 		t.Errorf("got %s", got)
 	}
 }

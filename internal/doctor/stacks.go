@@ -35,7 +35,7 @@ func checkStacks(r *report, facts *Facts) {
 		}
 	}
 	if left > 0 {
-		r.add(Warning, fmt.Sprintf("other stacks that are not Ready: %d", left), "to list all stacks, run kubectl get llsd -A")
+		r.add(Warning, fmt.Sprintf("other stacks that are not Ready or have a warning: %d", left), "to list all stacks, run kubectl get llsd -A")
 	}
 	if healthy == len(facts.Stacks.Value) {
 		r.ok(fmt.Sprintf("stacks that are Ready: %d of %d", healthy, len(facts.Stacks.Value)))
@@ -52,7 +52,7 @@ func judge(stack *v1alpha2.LlamaStackDistribution) (Status, string) {
 		return Warning, "the operator has not reconciled the stack yet"
 	}
 	if ready.Status == metav1.ConditionTrue {
-		return OK, ""
+		return risk(stack)
 	}
 	explained := ready // The message contains only the name of the condition that Ready depends on.
 	if cause := status.Cause(stack.Status.Conditions); cause != nil {
@@ -72,6 +72,15 @@ func judge(stack *v1alpha2.LlamaStackDistribution) (Status, string) {
 		return Warning, text
 	}
 	return Error, text
+}
+
+// risk returns a warning if data of a stack that is Ready is not on its volume. The next change to the stack deletes it.
+func risk(stack *v1alpha2.LlamaStackDistribution) (Status, string) {
+	left := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionDataLeftBehind)
+	if left == nil || left.Reason != v1alpha2.ReasonDataNotOnVolume {
+		return OK, ""
+	}
+	return Warning, left.Reason + ": " + left.Message
 }
 
 // inProgress contains the reasons of the Ready condition that require no action: the user only has to wait.

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"bytes"
 	"path"
 	"slices"
 	"strings"
@@ -16,9 +17,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// legacyDirectory is the name of the data directory in 0.7 and older. Newer releases move this directory unless a
-// variable sets their data directory (server fact 77).
-const legacyDirectory = ".llama"
+// legacyDirectory is the name of the data directory in 0.7 and older. Newer releases move this directory to
+// movedDirectory unless a variable sets their data directory (server fact 77).
+const (
+	legacyDirectory = ".llama"
+	movedDirectory  = ".ogx"
+)
 
 // defaultDistribution is the distribution whose variables a user's own image gets.
 const defaultDistribution = "starter"
@@ -44,7 +48,7 @@ func paths(in Input, config []byte) []render.EnvVar {
 				return slices.ContainsFunc(mounts, func(mount string) bool { return within(path, mount) })
 			})
 	}
-	if variable := dataDirVariable(in); variable != "" && root != "" {
+	if variable := dataDirVariable(in); variable != "" && root != "" && !movesInVolume(in, config, root) {
 		found = slices.Insert(found, 0, stackconfig.EnvVar{Name: variable, Value: root})
 	}
 	return variables(found)
@@ -82,14 +86,26 @@ func dataDirVariable(in Input) string {
 	return runtime.DataDirVariable
 }
 
+// movesInVolume reports whether a v1alpha1 stack with an unknown configuration has its home directory on a volume. The
+// server then renames the directory on the volume, and finds the data at the new path. Without the move, only variables
+// in the configuration, which are unknown, could make the server find the data.
+func movesInVolume(in Input, config []byte, root string) bool {
+	_, known := in.Distribution.Release.Distribution(in.Distribution.Published())
+	return names.Compat(in.Object.Annotations) && !known && in.Override == nil && len(bytes.TrimSpace(config)) == 0 &&
+		slices.ContainsFunc(dataMounts(&in.Object.Spec), func(mount string) bool { return within(path.Dir(root), mount) })
+}
+
 // dataRoot returns the data directory of the server, such as /.llama. This is ~/.llama if the home directory is known
 // and on a volume, and otherwise the data directory that the path of a volume contains. It returns an empty string if
-// neither is known.
+// neither is known. If a server has already moved ~/.llama to ~/.ogx, the result is ~/.ogx.
 func dataRoot(in Input) string {
 	spec := &in.Object.Spec
 	mounts := dataMounts(spec)
 	if home, known := homeDirectory(in); known {
 		root := path.Join(home, legacyDirectory)
+		if moved := path.Join(home, movedDirectory); in.Before.Uses(moved) && !in.Before.Uses(root) {
+			root = moved
+		}
 		if slices.ContainsFunc(mounts, func(mount string) bool { return within(root, mount) || within(mount, root) }) {
 			return root
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
@@ -317,11 +318,13 @@ func TestPathsOfAnOlderStack(t *testing.T) {
 		v08 + "{storage: {}}": below("/.llama"),
 		"distribution: {name: starter, version: \"1.5\"}\nworkload: {storage: {}}\ndisabled: [batches]": below("/.llama"),
 		v08 + "{}": {"OGX_CONFIG_DIR=/.llama"},
-		v08 + "{storage: {mountPath: /root/.llama}}":                                                                       below("/root/.llama"),
-		v08 + "{storage: {mountPath: /root/.llama/distributions/starter}}":                                                 below("/root/.llama"),
-		v08 + "{storage: {mountPath: /root/.llama/distributions/other}}":                                                   {"OGX_CONFIG_DIR=/root/.llama"},
-		v08 + "{storage: {mountPath: /data}}":                                                                              nil,
-		v08 + "{storage: {mountPath: /.ogx}}":                                                                              {"OGX_CONFIG_DIR=/.ogx"},
+		v08 + "{storage: {mountPath: /root/.llama}}":                       below("/root/.llama"),
+		v08 + "{storage: {mountPath: /root/.llama/distributions/starter}}": below("/root/.llama"),
+		v08 + "{storage: {mountPath: /root/.llama/distributions/other}}":   {"OGX_CONFIG_DIR=/root/.llama"},
+		v08 + "{storage: {mountPath: /data}}":                              nil,
+		// The server renames the directory on the volume, because the variables in the configuration are not known.
+		"distribution: {image: \"example.com/mine:1.5.0\"}\nworkload: {storage: {mountPath: /data}, overrides: {env: [{name: HOME, value: /data}]}}": {"HOME=/data"},
+		v08 + "{storage: {mountPath: /.ogx}}": {"OGX_CONFIG_DIR=/.ogx"},
 		v08 + "{overrides: {volumes: [{name: a, hostPath: {path: /a}}], volumeMounts: [{name: a, mountPath: /a/.llama}]}}": below("/a/.llama"),
 		v08 + "{storage: {}, overrides: {env: [{name: OGX_CONFIG_DIR, value: /mine}]}}":                                    append(below("/.llama")[1:], "OGX_CONFIG_DIR=/mine"),
 		v08 + "{storage: {}, overrides: {env: [{name: HOME, value: /.llama}]}}":                                            append(below("/.llama/.llama"), "HOME=/.llama"),
@@ -330,6 +333,42 @@ func TestPathsOfAnOlderStack(t *testing.T) {
 		if diff := cmp.Diff(want, set(spec)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", spec, diff)
 		}
+	}
+}
+
+// If a server has moved the data directory of a v1alpha1 stack on its volume, the stack continues to use the new
+// directory, in newer and in older releases.
+func TestDirectoryThatMoved(t *testing.T) {
+	of := func(version string) plan.Input {
+		return mark(input(t, "distribution: {name: starter, version: \""+version+"\"}\nworkload: {storage: {mountPath: /data}, overrides: {env: [{name: HOME, value: /data}]}}"))
+	}
+	earlier := of("1.5")
+	pod := corev1.PodSpec{
+		Containers: []corev1.Container{{
+			Name: names.ServerContainer(nil), Env: []corev1.EnvVar{{Name: "HOME", Value: "/data"}},
+			VolumeMounts: []corev1.VolumeMount{{Name: "data", MountPath: "/data"}},
+		}},
+		Volumes: []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{
+			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "demo-pvc"},
+		}}},
+	}
+	before := plan.PlacesOf(plan.Running{Stack: "demo", Container: names.ServerContainer(nil), Distribution: earlier.Distribution, Pod: &pod})
+	for _, version := range []string{"1.5", "0.8", "0.7"} {
+		in := of(version)
+		in.Before = before
+		built := build(t, in)
+		for _, loss := range built.Losses {
+			if slices.Contains(loss.What, "files") {
+				t.Errorf("%s: %s", version, loss)
+			}
+		}
+		if env := environment(container(t, built)); version != "0.7" && !slices.Contains(env, "OGX_CONFIG_DIR=/data/.ogx") {
+			t.Errorf("%s: environment %v", version, env)
+		}
+		if !built.Places.Uses("/data/.ogx") || built.Places.Uses("/data/.llama") {
+			t.Errorf("%s: places %v", version, built.Places)
+		}
+		before = built.Places
 	}
 }
 

@@ -123,6 +123,21 @@ func (p *Places) Table() string {
 	return ""
 }
 
+// Uses reports whether data is in files below a directory.
+func (p *Places) Uses(directory string) bool {
+	if !p.Known() {
+		return false
+	}
+	for _, data := range p.Data {
+		for _, place := range data.In {
+			if strings.HasPrefix(p.fileOf(place), directory+"/") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Directory returns the directory of the key-value store's SQLite file as written in the configuration, with its
 // variables unresolved. It is empty if there is no such file, or if the directory is unknown.
 func (p *Places) Directory() string {
