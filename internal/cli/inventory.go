@@ -12,6 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
 )
 
 // inventory is the output of `migrate --dry-run`.
@@ -59,7 +60,7 @@ func newTakeover(s dryrun.Stack) takeover {
 func (t *takeover) judge(found dryrun.Outcome) {
 	t.Refused = append(t.Refused, found.Errors...)
 	for _, warning := range slices.Concat(found.Warnings, found.Lost) {
-		if strings.Contains(warning, dryrun.DroppedField) {
+		if strings.Contains(warning, dryrun.DroppedField) || strings.Contains(warning, retention.Deleted) {
 			t.ByHand = append(t.ByHand, warning)
 		} else {
 			t.Warnings = append(t.Warnings, warning)

@@ -135,6 +135,8 @@ func TestSurveyOfFiles(t *testing.T) {
 	}
 	contains(t, run(t, older(`{server: {distribution: {image: "quay.io/team/llama:latest"}}}`), "migrate", "--dry-run", "-f", "-").out,
 		`by hand  spec.server.distribution.image: "quay.io/team/llama:latest": this command cannot determine the release of the server in this image`)
+	contains(t, run(t, older(`{server: {distribution: {name: starter}, storage: {}}}`), "migrate", "--dry-run", "-f", "-").out,
+		"by hand  spec.server.storage: the server stores the data of batches")
 	contains(t, run(t, stack(simple), "migrate", "--dry-run", "-f", "-", "-o", "xml").err, `--output: "xml" is not a valid value; use one of table, json, yaml`)
 	contains(t, run(t, "", "migrate", "--storage", "v1alpha1", "-n", "a").err, "none of the others can be")
 }

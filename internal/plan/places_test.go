@@ -1,6 +1,7 @@
 package plan_test
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -336,23 +337,48 @@ func TestPathsOfAnOlderStack(t *testing.T) {
 	}
 }
 
+// With the variables that the messages name, the server finds the data that it would otherwise leave behind: here, data
+// in a directory that a server has moved on the volume.
+func TestRemediesFindTheData(t *testing.T) {
+	const spec = "distribution: {name: starter, version: \"1.5\"}\nworkload: {storage: {}"
+	in := input(t, spec+"}")
+	in.Before = plan.PlacesOf(plan.Running{
+		Stack: "demo", Container: names.ServerContainer(nil), Distribution: in.Distribution, Pod: podAtHome("/.llama"),
+	})
+	remedy := regexp.MustCompile(`set the variable (\S+) to (\S+) in`)
+	var env []string
+	for _, loss := range build(t, in).Losses {
+		for _, found := range remedy.FindAllStringSubmatch(loss.Message, -1) {
+			env = append(env, "{name: "+found[1]+", value: "+found[2]+"}")
+		}
+	}
+	mended := input(t, spec+", overrides: {env: ["+strings.Join(env, ", ")+"]}}")
+	mended.Before = in.Before
+	if losses := build(t, mended).Losses; len(env) == 0 || len(losses) > 0 {
+		t.Errorf("with the variables %v, the change leaves behind %v", env, losses)
+	}
+}
+
+// podAtHome returns a pod of an earlier operator, whose home directory is a volume.
+func podAtHome(home string) *corev1.PodSpec {
+	return &corev1.PodSpec{
+		Containers: []corev1.Container{{
+			Name: names.ServerContainer(nil), Env: []corev1.EnvVar{{Name: "HOME", Value: home}},
+			VolumeMounts: []corev1.VolumeMount{{Name: "data", MountPath: home}},
+		}},
+		Volumes: []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{
+			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "demo-pvc"},
+		}}},
+	}
+}
+
 // If a server has moved the data directory of a v1alpha1 stack on its volume, the stack continues to use the new
 // directory, in newer and in older releases.
 func TestDirectoryThatMoved(t *testing.T) {
 	of := func(version string) plan.Input {
 		return mark(input(t, "distribution: {name: starter, version: \""+version+"\"}\nworkload: {storage: {mountPath: /data}, overrides: {env: [{name: HOME, value: /data}]}}"))
 	}
-	earlier := of("1.5")
-	pod := corev1.PodSpec{
-		Containers: []corev1.Container{{
-			Name: names.ServerContainer(nil), Env: []corev1.EnvVar{{Name: "HOME", Value: "/data"}},
-			VolumeMounts: []corev1.VolumeMount{{Name: "data", MountPath: "/data"}},
-		}},
-		Volumes: []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{
-			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "demo-pvc"},
-		}}},
-	}
-	before := plan.PlacesOf(plan.Running{Stack: "demo", Container: names.ServerContainer(nil), Distribution: earlier.Distribution, Pod: &pod})
+	before := plan.PlacesOf(plan.Running{Stack: "demo", Container: names.ServerContainer(nil), Distribution: of("1.5").Distribution, Pod: podAtHome("/data")})
 	for _, version := range []string{"1.5", "0.8", "0.7"} {
 		in := of(version)
 		in.Before = before

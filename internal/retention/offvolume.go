@@ -42,12 +42,13 @@ func (c *comparison) offVolume(what string, place Place, mount string) {
 	}
 }
 
-const deleted = "every rollout deletes this data"
+// Deleted is the part of each message of OffVolume that states the effect.
+const Deleted = "every rollout deletes this data"
 
 func homeUnknown(directory, mount string) string {
 	return fmt.Sprintf("the server stores the data of %s below %s, and the image determines the home directory: if the files "+
 		"are not on the volume at %s, %s; run `echo ~` in the container, and set the variable HOME to the result in %s, so that "+
-		"the operator can check this", whatMark, directory, mount, deleted, pathEnv)
+		"the operator can check this", whatMark, directory, mount, Deleted, pathEnv)
 }
 
 func inWorkingDirectory(directory, mount string) string {
@@ -56,7 +57,7 @@ func inWorkingDirectory(directory, mount string) string {
 		why = "the server does not expand this ~"
 	}
 	return fmt.Sprintf("the server stores the data of %s in the directory %q of its working directory, because %s, and %s; "+
-		"write a path below %s", whatMark, directory, why, deleted, mount)
+		"write a path below %s", whatMark, directory, why, Deleted, mount)
 }
 
 func offVolume(directory, mount, text string) string {
@@ -65,5 +66,5 @@ func offVolume(directory, mount, text string) string {
 		remedy = fmt.Sprintf("set the variable %s to a path below %s in %s", variable, mount, pathEnv)
 	}
 	return fmt.Sprintf("the server stores the data of %s in %s, which is not on the volume at %s, and %s; %s; to keep existing data, "+
-		"copy it to the new directory before the next rollout", whatMark, directory, mount, deleted, remedy)
+		"copy it to the new directory before the next rollout", whatMark, directory, mount, Deleted, remedy)
 }
