@@ -90,21 +90,22 @@ clean: ## Remove the files that the targets built in this work tree
 # The race detector needs a C compiler.
 RACE_FLAG = $(if $(shell command -v "$$($(GO) env CC)"),-race)
 # These are the packages that are in neither RACE nor PURE. The packages in LONG take longest and start first.
-LONG := ./test/docs ./test/faults ./test/api ./test/installed ./internal/cli
+LONG := $(patsubst %,./test/%,docs schemas faults contract installed scale api rollout cloud) ./internal/cli
 OTHERS = $(LONG) $$($(GO) list ./... | grep -vxFf <($(GO) list $(RACE) $(PURE)))
+COVERED = -coverpkg=$(call joined,$(PURE)) -coverprofile=$(CACHE)/test/cover.out $(PURE)
 
-# The tests of each package run once: with the race detector for packages with goroutines, with coverage for the pure
-# packages, and otherwise as they are. The three runs are parallel, because tests that wait for an API server use a core
-# only part of the time: up to four packages at the same time fill two cores. `go build` compiles with all cores first,
-# because `go test -p=1` compiles one package at a time.
+# The tests of each package run once: with coverage for the pure packages, with the race detector for packages with
+# goroutines, and otherwise as they are. Only the pure packages always use a core. The others wait for an API server
+# most of the time, so three of them at the same time fill two cores. `go build` compiles with all cores, and
+# `go test -p=1` does not.
 .PHONY: test
 test: cluster-tool $(BIN)/gotestsum $(BIN)/helm ## Run all Go tests that need neither a Llama Stack server nor a node, on a real API server, and measure the coverage of the pure packages (if there is a C compiler, packages with goroutines run under the race detector)
-	@export $(ASSETS); mkdir -p $(CACHE)/test; race="$(RACE_FLAG)"; \
+	@export $(ASSETS); mkdir -p $(CACHE)/test; race="$(RACE_FLAG)"; status=0; \
 	[ -n "$$race" ] || echo "There is no C compiler: the packages with goroutines are tested without the race detector."; \
+	MIN_COVERAGE=$(MIN_COVERAGE) hack/test test-unit $(COVERED) || status=1; \
 	$(GO) build $$race $(RACE); \
-	MODULES="$(TEST_MODULES)" MIN_COVERAGE=$(MIN_COVERAGE) hack/test test \
-		-p=1 -coverpkg=$(call joined,$(PURE)) -coverprofile=$(CACHE)/test/cover.out $(PURE) \
-		-- -p=1 -timeout=30m $$race $(RACE) -- -p=2 -parallel=4 -timeout=30m $(OTHERS)
+	MODULES="$(TEST_MODULES)" hack/test test -p=2 -parallel=4 -timeout=30m $(OTHERS) -- -p=1 -timeout=30m $$race $(RACE) || status=1; \
+	exit $$status
 
 # This target ignores KUBEBUILDER_ASSETS, because it tests a specific version. .ci/run emulates the version, because the
 # build of a second Kubernetes would take ten more minutes.
