@@ -171,7 +171,8 @@ func TestMissing(t *testing.T) {
 	output := filepath.Join(t.TempDir(), "bundle.tar")
 	var stderr bytes.Buffer
 	args := []string{
-		"-output", output, "-cache", t.TempDir(), "-tree", worktree.Root(), "-operator", "llama-stack-k8s-operator:dev=" + operator,
+		"-output", output, "-cache", t.TempDir(), "-tree", worktree.Root(),
+		"-operator", "llama-stack-k8s-operator:dev=" + operator,
 		"starter=" + server, "starter@0.7.3=" + strings.Replace(server, "server:1", "server:2", 1),
 		"starter@0.6.1=oci:" + t.TempDir(),
 	}

@@ -17,8 +17,8 @@ var directoryVariables = []string{
 	"HOME", "OGX_CONFIG_DIR", "SQLITE_STORE_DIR", "FILES_STORAGE_DIR", "MILVUS_DB_PATH", "CHROMADB_PATH", "QDRANT_PATH",
 }
 
-// TestKeptData compares, for changes to stacks with data on a volume, the variables with the server's directories before
-// and after the change, and the messages of validate, with golden files.
+// TestKeptData compares, for changes to stacks with data on a volume, the variables with the server's directories
+// before and after the change, and the messages of validate, with golden files.
 func TestKeptData(t *testing.T) {
 	const cases = "testdata/kept-data"
 	for _, name := range golden.Cases(t, cases) {

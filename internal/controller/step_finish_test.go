@@ -150,7 +150,8 @@ func TestReportDataLeftBehind(t *testing.T) {
 func TestReportDataNotOnVolume(t *testing.T) {
 	const notOnVolume = "True " + v1alpha2.ReasonDataNotOnVolume + ": "
 	beside := func(directory string) *retention.Places {
-		return &retention.Places{Version: 1, Data: map[string]retention.Data{"files": {In: []retention.Place{{File: directory}}}}}
+		files := retention.Data{In: []retention.Place{{File: directory}}}
+		return &retention.Places{Version: 1, Data: map[string]retention.Data{"files": files}}
 	}
 	for name, tc := range map[string]struct {
 		running, planned *retention.Places

@@ -74,7 +74,8 @@ func judge(stack *v1alpha2.LlamaStackDistribution) (Status, string) {
 	return Error, text
 }
 
-// risk returns a warning if data of a stack that is Ready is not on its volume. The next change to the stack deletes it.
+// risk returns a warning if data of a stack that is Ready is not on its volume. The next change to the stack deletes
+// it.
 func risk(stack *v1alpha2.LlamaStackDistribution) (Status, string) {
 	left := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionDataLeftBehind)
 	if left == nil || left.Reason != v1alpha2.ReasonDataNotOnVolume {

@@ -224,7 +224,9 @@ func TestLossesAcrossReleases(t *testing.T) {
 	const homeUnknown = "batches,conversations,files,inference,prompts,registry,responses,vector_io/faiss,vector_io/sqlite-vec spec.distribution"
 	checkLosses(t, map[string]lossCase{
 		"0.7 to 0.8 in a generated stack of v1alpha1": {
-			of("0.7", lossVolume+"disabled: [eval]"), of("0.8", lossVolume+"disabled: [eval]"), true, []string{homeUnknown}, "whether both are the same is not known",
+			of("0.7", lossVolume+"disabled: [eval]"), of("0.8", lossVolume+"disabled: [eval]"), true,
+			[]string{homeUnknown},
+			"whether both are the same is not known",
 		},
 		"0.7 to 0.8": {of("0.7", lossVolume), of("0.8", lossVolume), false, nil, ""},
 		"0.7 to 0.8 in a stack of v1alpha1": {

@@ -4,9 +4,9 @@
 // stack in an annotation of the Deployment, so that a comparison does not read any other object.
 //
 // Places contains paths, addresses and names, and references to Secrets, but never a secret value. A place that cannot
-// be determined counts as unchanged, so that Compare does not report a loss that might not occur. The exception is a path
-// in the home directory of an image, which is unknown: Compare reports that it is not known whether the data is kept.
-// OffVolume reports data that is not on a volume, or not with certainty, without a change.
+// be determined counts as unchanged, so that Compare does not report a loss that might not occur. The exception is a
+// path in the home directory of an image, which is unknown: Compare reports that it is not known whether the data is
+// kept. OffVolume reports data that is not on a volume, or not with certainty, without a change.
 //
 // A Loss is Final if the data cannot be recovered. The rollout then waits until the user accepts the loss. Every other
 // Loss is reported, and the rollout continues (decision 0023):

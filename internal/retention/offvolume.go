@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// OffVolume lists the data in files that are not on a volume, or not with certainty, although the stack has a volume for
-// its data. Every rollout deletes such data. The parameter mount is the path of the volume. Data with the same directory
-// is one Loss. The losses are never Final.
+// OffVolume lists the data in files that are not on a volume, or not with certainty, although the stack has a volume
+// for its data. Every rollout deletes such data. The parameter mount is the path of the volume. Data with the same
+// directory is one Loss. The losses are never Final.
 func OffVolume(p *Places, mount string) []Loss {
 	if !p.Known() {
 		return nil

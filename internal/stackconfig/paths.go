@@ -62,15 +62,16 @@ func PathsIn(config []byte, mountPath string) []draft.EnvVar {
 
 // PathsBeside returns only those variables from PathVariables and PathsIn whose default is below another data directory
 // than the one at root, if the path below root is on a volume. The function mounted reports whether a path is on a
-// volume. Release 0.8 renamed the server's data directory, so the default of a variable can be below one directory while
-// the volume is mounted at, or in, the other (server fact 41). With the returned values, the server finds the data of
-// earlier releases.
+// volume. Release 0.8 renamed the server's data directory, so the default of a variable can be below one directory
+// while the volume is mounted at, or in, the other (server fact 41). With the returned values, the server finds the
+// data of earlier releases.
 func PathsBeside(
 	config []byte, rel *release.Release, distribution, root string, mounted func(path string) bool,
 ) []draft.EnvVar {
 	var variables []draft.EnvVar
 	add := func(found draft.EnvVar) {
-		if mounted(found.Value) && !slices.ContainsFunc(variables, func(v draft.EnvVar) bool { return v.Name == found.Name }) {
+		isKnown := slices.ContainsFunc(variables, func(v draft.EnvVar) bool { return v.Name == found.Name })
+		if mounted(found.Value) && !isKnown {
 			variables = append(variables, found)
 		}
 	}
@@ -91,14 +92,9 @@ func PathsBeside(
 // DataRoot returns the part of a path up to the server's data directory: /root/.llama for
 // /root/.llama/distributions/starter. It returns an empty string if the path contains no such directory.
 func DataRoot(place string) string {
-	at := ""
-	for name := range strings.SplitSeq(strings.TrimPrefix(path.Clean(place), "/"), "/") {
-		at += "/" + name
-		if slices.Contains(dataDirectories, name) {
-			return at
-		}
-	}
-	return ""
+	names := strings.Split(path.Clean(place), "/")
+	at := slices.IndexFunc(names, func(name string) bool { return slices.Contains(dataDirectories, name) })
+	return strings.Join(names[:at+1], "/")
 }
 
 // dataDirectories are the names of the server's data directory in all releases.

@@ -41,7 +41,8 @@ func TestInput(t *testing.T) {
 		"spec":   func(s *sample) { s.stack.Spec.Networking.Port = 9999 },
 		"secret": func(s *sample) { s.secrets["vllm-creds"]["token"] = "another" },
 		"variable": func(s *sample) {
-			s.stack.Spec.Workload.Overrides.Env = append(s.stack.Spec.Workload.Overrides.Env, corev1.EnvVar{Name: "A", Value: "1"})
+			overrides := s.stack.Spec.Workload.Overrides
+			overrides.Env = append(overrides.Env, corev1.EnvVar{Name: "A", Value: "1"})
 		},
 	} {
 		if text(change, samePod) == before {

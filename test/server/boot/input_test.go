@@ -15,8 +15,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// input is everything that the pipeline returns for one start of a server. It is a part of the key of a test case. It is
-// planned for a place without servers, so it does not differ from run to run.
+// input is everything that the pipeline returns for one start of a server. It is a part of the key of a test case. It
+// is planned for a place without servers, so it does not differ from run to run.
 type input struct {
 	Spec    v1alpha2.LlamaStackDistributionSpec
 	Secrets secrets

@@ -111,8 +111,8 @@ func keepFile(t *testing.T, stack filesStack, older, newer *release.Release) {
 // the program in the remaining arguments.
 const inContainer = `mount --bind "$0" "$1" && mkdir -p "$3" && mount --bind "$2" "$3" && cd / && shift 3 && exec "$@"`
 
-// startContainer starts the server of a stack with the environment of its pod. The paths in the environment are those in
-// the container. The configuration is like that of the image.
+// startContainer starts the server of a stack with the environment of its pod. The paths in the environment are those
+// in the container. The configuration is like that of the image.
 func startContainer(t *testing.T, rel *release.Release, stack filesStack, root string) *llamaStack {
 	t.Helper()
 	vllm, ok := rel.Provider("inference", "remote::vllm")

@@ -149,8 +149,10 @@ func TestNotKept(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStandIn(t, answer)
-			if !s.asked(t, Request{}) || !s.asked(t, Request{}) {
-				t.Error("the verdict was kept")
+			for range 2 {
+				if !s.asked(t, Request{}) {
+					t.Error("the verdict was kept")
+				}
 			}
 		})
 	}
@@ -182,7 +184,7 @@ func write(t *testing.T, path, content string) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte(content), 0o700); err != nil { //nolint:gosec // the stand-in is a program
+	if err := os.WriteFile(path, []byte(content), 0o700); err != nil {
 		t.Fatal(err)
 	}
 }

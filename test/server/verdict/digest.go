@@ -36,21 +36,18 @@ func Files(paths ...string) (string, error) {
 // and directories for which skip returns true, and what Python compiled.
 func Tree(dir string, skip func(path string) bool) (string, error) {
 	var texts []string
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+	root := os.DirFS(dir)
+	err := fs.WalkDir(root, ".", func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
 		case entry.IsDir() && (skip(path) || entry.Name() == "__pycache__"):
-			return filepath.SkipDir
+			return fs.SkipDir
 		case !entry.Type().IsRegular() || skip(path):
 			return nil
 		}
-		content, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		relative, err := filepath.Rel(dir, path)
-		texts = append(texts, relative, string(content))
+		content, err := fs.ReadFile(root, path)
+		texts = append(texts, path, string(content))
 		return err
 	})
 	if err != nil {

@@ -157,7 +157,8 @@ func TestDigests(t *testing.T) {
 		digests = append(digests, tree, file)
 	}
 	write(t, filepath.Join(dir, "skipped"), "")
-	if again, err := Tree(dir, func(path string) bool { return filepath.Base(path) == "skipped" }); again != digests[len(digests)-2] {
+	again, err := Tree(dir, func(path string) bool { return filepath.Base(path) == "skipped" })
+	if again != digests[len(digests)-2] {
 		t.Errorf("a skipped file changes the digest (%v)", err)
 	}
 	slices.Sort(digests)

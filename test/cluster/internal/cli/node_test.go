@@ -264,8 +264,8 @@ func TestNodeRunsPods(t *testing.T) {
 	}
 }
 
-// expectNeighbor runs another cluster with a node. The command in that cluster must get the address of its own registry.
-// The pods of the first cluster must not be affected.
+// expectNeighbor runs another cluster with a node. The command in that cluster must get the address of its own
+// registry. The pods of the first cluster must not be affected.
 func (c tool) expectNeighbor(t *testing.T) {
 	t.Helper()
 	const identities = "--output=jsonpath={range .items[*]}{.metadata.uid} {.status.containerStatuses[*].restartCount} {.status.phase}{end}"
