@@ -229,13 +229,14 @@ func itemsOf(body []byte) (items int, next string, err error) {
 // fields and one apply. Each stack is written once in its new version and once with its status, and one event reports
 // the changes that the next rollout of the stack contains. For a stack with an autoscaler, one more write transfers the
 // replicas of the Deployment to the autoscaler, the operator creates a budget, and a second event reports data that the
-// replicas do not share.
+// replicas do not share. For a stack with a volume, a second event reports that the data may not be on the volume,
+// because only the image determines the home directory.
 func (c *older) needed() map[string]int {
 	autoscaled := c.children["HorizontalPodAutoscaler"]
 	return map[string]int{
 		"patch llamastackdistributions":        c.stacks,
 		"patch llamastackdistributions/status": c.stacks,
-		"create events":                        c.stacks + autoscaled,
+		"create events":                        c.stacks + autoscaled + c.children["PersistentVolumeClaim"],
 		"patch deployments":                    2*c.children["Deployment"] + autoscaled,
 		"patch services":                       2 * c.children["Service"],
 		"patch serviceaccounts":                2 * c.children["ServiceAccount"],
