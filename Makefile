@@ -23,10 +23,15 @@ PURE_PACKAGES := api internal/absorb internal/bounds internal/cabundle internal/
 	internal/redact internal/rollout internal/render internal/retention internal/stackconfig internal/startup internal/status internal/suggest internal/support internal/typecheck internal/validate
 PURE := $(patsubst %,./%/...,$(PURE_PACKAGES))
 
-# These packages start goroutines. Their tests run under the race detector, the longest first.
-RACE_PACKAGES := internal/controller internal/resolve internal/manager internal/webhook internal/migration internal/apply internal/bundle internal/informer internal/probe \
-	internal/worker internal/cli/forward internal/cli/inspect internal/cli/podlogs internal/cli/progress
+# These packages start goroutines. Their tests run under the race detector, the longest first. It makes tests about six
+# times as slow, so two packages run without it, except for some of their tests: those with a running operator, and those
+# in which several goroutines use the registry client.
+RACE_PACKAGES := internal/manager internal/webhook internal/migration internal/apply internal/bundle internal/informer internal/probe \
+	internal/resolve/registry/cloud internal/controller/metrics internal/controller/queue internal/worker internal/cli/forward internal/cli/inspect internal/cli/podlogs internal/cli/progress
 RACE := $(patsubst %,./%/...,$(RACE_PACKAGES))
+PARTLY_RACE := ./internal/controller ./internal/resolve/registry
+RACE_TESTS := ^Test(Running|Pool|Watch|ManyStacks|Together)
+race_tests = -p=1 -timeout=30m $(1) -run='$(RACE_TESTS)' $(PARTLY_RACE) + -p=1 -timeout=30m $(1) $(RACE)
 
 # These modules have tests, in addition to the module of the product.
 TEST_MODULES := test/cluster test/cluster/components/agents test/chart
@@ -89,9 +94,9 @@ clean: ## Remove the files that the targets built in this work tree
 
 # The race detector needs a C compiler.
 RACE_FLAG = $(if $(shell command -v "$$($(GO) env CC)"),-race)
-# These are the packages that are in neither RACE nor PURE. The packages in LONG take longest and start first.
-LONG := $(patsubst %,./test/%,docs schemas faults contract installed scale api rollout cloud) ./internal/cli
-OTHERS = $(LONG) $$($(GO) list ./... | grep -vxFf <($(GO) list $(RACE) $(PURE)))
+# These are the packages that are not in a list above. The packages in LONG take longest and start first.
+LONG := $(patsubst %,./test/%,docs webhook faults contract installed scale api server/corpus schemas rollout cloud) ./internal/cli
+OTHERS = $(LONG) $$($(GO) list ./... | grep -vxFf <($(GO) list $(RACE) $(PARTLY_RACE) $(PURE)))
 COVERED = -coverpkg=$(call joined,$(PURE)) -coverprofile=$(CACHE)/test/cover.out $(PURE)
 
 # The tests of each package run once: with coverage for the pure packages, with the race detector for packages with
@@ -103,8 +108,9 @@ test: cluster-tool $(BIN)/gotestsum $(BIN)/helm ## Run all Go tests that need ne
 	@export $(ASSETS); mkdir -p $(CACHE)/test; race="$(RACE_FLAG)"; status=0; \
 	[ -n "$$race" ] || echo "There is no C compiler: the packages with goroutines are tested without the race detector."; \
 	MIN_COVERAGE=$(MIN_COVERAGE) hack/test test-unit $(COVERED) || status=1; \
-	$(GO) build $$race $(RACE); \
-	MODULES="$(TEST_MODULES)" hack/test test -p=2 -parallel=4 -timeout=30m $(OTHERS) -- -p=1 -timeout=30m $$race $(RACE) || status=1; \
+	$(GO) build $$race $(RACE) $(PARTLY_RACE); \
+	MODULES="$(TEST_MODULES)" hack/test test -p=2 -parallel=4 -timeout=30m $(OTHERS) \
+		-- -p=1 -timeout=30m -skip='$(RACE_TESTS)' $(PARTLY_RACE) + $(call race_tests,$$race) || status=1; \
 	exit $$status
 
 # This target ignores KUBEBUILDER_ASSETS, because it tests a specific version. .ci/run emulates the version, because the
@@ -121,7 +127,7 @@ test-unit: $(BIN)/gotestsum ## Run only the tests of the pure packages, without 
 
 .PHONY: test-race
 test-race: cluster-tool $(BIN)/gotestsum ## Run only the tests of the packages with goroutines, under the race detector (needs a C compiler)
-	@export $(ASSETS); hack/test test-race -timeout=30m -race $(RACE)
+	@export $(ASSETS); hack/test test-race $(call race_tests,-race)
 
 # These packages have tests that start real servers.
 REAL_SERVER := $(patsubst %,./test/server/%,boot registry conformance external realserver)
@@ -150,7 +156,8 @@ test-retention: $(BIN)/gotestsum ## Test on the real servers that changes to a s
 .PHONY: test-faults
 test-faults: cluster-tool $(BIN)/gotestsum ## Test the operator with faults in its calls and its environment, at every write, and print a table (minutes)
 	@export $(ASSETS); mkdir -p $(CACHE)/test; status=0; \
-	hack/test test-faults -count=1 -timeout=60m ./test/faults -all -table=$(abspath $(CACHE))/test/faults.md || status=$$?; \
+	hack/test test-faults -count=1 -timeout=60m ./test/faults -all -table=$(abspath $(CACHE))/test/faults.md \
+		+ -count=1 -timeout=60m ./test/transition -all || status=$$?; \
 	cat $(CACHE)/test/faults.md; exit $$status
 
 .PHONY: test-cold

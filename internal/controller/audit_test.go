@@ -17,10 +17,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// TestCalls checks the documented number of calls. A new object causes one write for each child and one for the status.
-// A visible transition causes one status write, and so does a restart of the operator with a different version. An idle
-// object causes no calls.
-func TestCalls(t *testing.T) {
+// TestRunningCalls checks the documented number of calls. A new object causes one write for each child and one for the
+// status. A visible transition causes one status write, and so does a restart of the operator with a different version.
+// An idle object causes no calls.
+func TestRunningCalls(t *testing.T) {
 	t.Parallel()
 	env := controllertest.NewEnvironment(t)
 	env.Create(t, controllertest.NewSecret("vllm-creds", "token", "sk-abc"))
@@ -99,8 +99,8 @@ func TestCalls(t *testing.T) {
 	})
 }
 
-// TestRestart checks that a restart of the same operator writes nothing.
-func TestRestart(t *testing.T) {
+// TestRunningRestart checks that a restart of the same operator writes nothing.
+func TestRunningRestart(t *testing.T) {
 	t.Parallel()
 	env := controllertest.NewEnvironment(t)
 	env.Create(t, controllertest.NewSecret("vllm-creds", "token", "sk-abc"))

@@ -53,9 +53,10 @@ func policyDefinitions(t *testing.T) (old, now *unstructured.Unstructured) {
 	return old, now
 }
 
-// TestBackendTLSPolicy checks that there is a BackendTLSPolicy for HTTPS connections from a Gateway to the server, and
-// that it changes with the Secret, the spec, the operator's ConfigMap and the kinds that the cluster serves.
-func TestBackendTLSPolicy(t *testing.T) {
+// TestRunningBackendTLSPolicy checks that there is a BackendTLSPolicy for HTTPS connections from a Gateway to the
+// server, and that it changes with the Secret, the spec, the operator's ConfigMap and the kinds that the cluster
+// serves.
+func TestRunningBackendTLSPolicy(t *testing.T) {
 	const (
 		version = "backendtls"
 		spec    = `{distribution: {name: starter}, networking: {tls: {enabled: true, secretName: llama-tls}, expose: {hostname: llama.example.com}}}`

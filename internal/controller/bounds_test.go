@@ -49,9 +49,9 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestNumberOfStacks checks that a stack beyond the maximum number of stacks is deployed when an older stack is
+// TestRunningNumberOfStacks checks that a stack beyond the maximum number of stacks is deployed when an older stack is
 // deleted.
-func TestNumberOfStacks(t *testing.T) {
+func TestRunningNumberOfStacks(t *testing.T) {
 	t.Parallel()
 	env := controllertest.NewEnvironment(t)
 	env.OwnOperatorConfig = true

@@ -40,9 +40,9 @@ externalProviders:
 settings: {server: {auth: {provider_config: {type: custom, endpoint: "${env.CLIENT}"}}}}
 `
 
-// TestSecretsStaySecret checks that no value of a Secret, except the certificate of an authority, appears outside
-// Secrets: not in applied objects, status, events, logs or request paths, whether the value is valid or not.
-func TestSecretsStaySecret(t *testing.T) {
+// TestRunningSecretsStaySecret checks that no value of a Secret, except the certificate of an authority, appears
+// outside Secrets: not in applied objects, status, events, logs or request paths, whether the value is valid or not.
+func TestRunningSecretsStaySecret(t *testing.T) {
 	const (
 		canary = "cAnArY-7d1f"
 		number = "90210777123"

@@ -128,9 +128,9 @@ workload:
            env: [{name: A, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]}
 `
 
-// TestCallsWithEveryOption checks that, with every option on, there is one write for each child and one for the status,
-// and no write for objects in their desired state.
-func TestCallsWithEveryOption(t *testing.T) {
+// TestRunningCallsWithEveryOption checks that, with every option on, there is one write for each child and one for the
+// status, and no write for objects in their desired state.
+func TestRunningCallsWithEveryOption(t *testing.T) {
 	t.Parallel()
 	env := controllertest.NewEnvironment(t)
 	credentials := controllertest.NewSecret("vllm-creds", "token", "sk-abc")

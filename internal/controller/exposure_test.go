@@ -180,9 +180,9 @@ func setRouteStatus(
 	}
 }
 
-// TestHTTPRouteIsInstalledLater checks that the operator uses a kind within a minute after it is installed, without a
-// restart, and that the status reports a kind that was removed.
-func TestHTTPRouteIsInstalledLater(t *testing.T) {
+// TestRunningHTTPRouteIsInstalledLater checks that the operator uses a kind within a minute after it is installed,
+// without a restart, and that the status reports a kind that was removed.
+func TestRunningHTTPRouteIsInstalledLater(t *testing.T) {
 	const version = "httproute"
 	env := controllertest.NewEnvironment(t)
 	env.AllNamespaces, env.OwnOperatorConfig = true, true
@@ -237,8 +237,8 @@ func TestHTTPRouteIsInstalledLater(t *testing.T) {
 	uninstall()
 }
 
-// TestRoute checks that a Route replaces the Ingress on OpenShift.
-func TestRoute(t *testing.T) {
+// TestRunningRoute checks that a Route replaces the Ingress on OpenShift.
+func TestRunningRoute(t *testing.T) {
 	const version = "route"
 	env := controllertest.NewEnvironment(t)
 	uninstall := env.InstallDefinition(t, routeDefinition())
@@ -277,9 +277,9 @@ func TestRoute(t *testing.T) {
 	again.Stop(t)
 }
 
-// TestHostnameOfTwoStacks checks that only one stack is exposed with a host name. A waiting stack receives the host
-// name when the other stack no longer uses it. The status reveals nothing about another namespace.
-func TestHostnameOfTwoStacks(t *testing.T) {
+// TestRunningHostnameOfTwoStacks checks that only one stack is exposed with a host name. A waiting stack receives the
+// host name when the other stack no longer uses it. The status reveals nothing about another namespace.
+func TestRunningHostnameOfTwoStacks(t *testing.T) {
 	const spec = `{distribution: {name: starter}, networking: {expose: {hostname: %s}}}`
 	env, other := controllertest.NewEnvironment(t), controllertest.NewEnvironment(t)
 	env.AllNamespaces = true

@@ -49,9 +49,9 @@ func waitForEventNote(t *testing.T, env *controllertest.Environment, reason, not
 	})
 }
 
-// TestExternalProviders follows an external provider from the label of its image into the configuration, and through
-// the pods into the status. The operator reads the image once, and does not read it again after a restart.
-func TestExternalProviders(t *testing.T) {
+// TestRunningExternalProviders follows an external provider from the label of its image into the configuration, and
+// through the pods into the status. The operator reads the image once, and does not read it again after a restart.
+func TestRunningExternalProviders(t *testing.T) {
 	t.Parallel()
 	env := controllertest.NewEnvironment(t)
 	env.OwnOperatorConfig = true

@@ -76,9 +76,9 @@ func waitForTagEvents(t *testing.T, env *controllertest.Environment, count int, 
 	})
 }
 
-// TestMovedTag checks that a moved tag is reported once, and that the pods do not change until the spec requests that
-// they follow the tag.
-func TestMovedTag(t *testing.T) {
+// TestRunningMovedTag checks that a moved tag is reported once, and that the pods do not change until the spec requests
+// that they follow the tag.
+func TestRunningMovedTag(t *testing.T) {
 	t.Parallel()
 	env := controllertest.NewEnvironment(t)
 	env.TagInterval = tagInterval

@@ -20,9 +20,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
-// TestLabels checks that a stack whose image has labels keeps the image at its digest and the configuration that was
-// read, even if the registry does not respond and the spec changes.
-func TestLabels(t *testing.T) {
+// TestRunningLabels checks that a stack whose image has labels keeps the image at its digest and the configuration that
+// was read, even if the registry does not respond and the spec changes.
+func TestRunningLabels(t *testing.T) {
 	t.Parallel()
 	env := controllertest.NewEnvironment(t)
 	r, operator := env.StartOperatorWithRegistry(t)

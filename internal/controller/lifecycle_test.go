@@ -15,9 +15,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/controllertest"
 )
 
-// TestFirstStack follows a stack from its creation to ready pods, with an operator that watches all namespaces, which
-// is the default.
-func TestFirstStack(t *testing.T) {
+// TestRunningFirstStack follows a stack from its creation to ready pods, with an operator that watches all namespaces,
+// which is the default.
+func TestRunningFirstStack(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.AllNamespaces = true
 	env.StartOperator(t, "v1.2.3")

@@ -125,11 +125,11 @@ func markAllReady(t *testing.T, env *controllertest.Environment) {
 	}
 }
 
-// TestCallsOfManyStacks checks the documented number of calls for one change that affects many stacks. The change is to
-// a Secret that a hundred of the two hundred stacks use. It causes one write of each Deployment and of each derived
-// Secret, the deletion of the previous derived Secrets, and at most two writes of each status. A restart of the
-// operator with two hundred stacks causes no writes.
-func TestCallsOfManyStacks(t *testing.T) {
+// TestRunningCallsOfManyStacks checks the documented number of calls for one change that affects many stacks. The
+// change is to a Secret that a hundred of the two hundred stacks use. It causes one write of each Deployment and of
+// each derived Secret, the deletion of the previous derived Secrets, and at most two writes of each status. A restart
+// of the operator with two hundred stacks causes no writes.
+func TestRunningCallsOfManyStacks(t *testing.T) {
 	const (
 		version = "many"
 		// With the race detector, the test takes six times as long. A smaller number of stacks reveals just as many

@@ -97,10 +97,10 @@ func (m mirrorSet) create(
 	return object
 }
 
-// TestMirrorSets checks that the operator, with only its own permissions, immediately uses mirror sets that are created
-// after it starts, both for images with a tag and for images with a digest. A source that must not receive requests
-// does not receive any, not even from an operator that has just started.
-func TestMirrorSets(t *testing.T) {
+// TestRunningMirrorSets checks that the operator, with only its own permissions, immediately uses mirror sets that are
+// created after it starts, both for images with a tag and for images with a digest. A source that must not receive
+// requests does not receive any, not even from an operator that has just started.
+func TestRunningMirrorSets(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.AllNamespaces, env.OwnOperatorConfig = true, true
 	first := env.StartOperator(t, "mirrors")

@@ -30,9 +30,9 @@ func listConfigEvents(t *testing.T, env *controllertest.Environment) []eventsv1.
 	return found
 }
 
-// TestImageOverride checks that an override takes effect on the running stack immediately and only while it is set, and
-// that it does not affect other stacks.
-func TestImageOverride(t *testing.T) {
+// TestRunningImageOverride checks that an override takes effect on the running stack immediately and only while it is
+// set, and that it does not affect other stacks.
+func TestRunningImageOverride(t *testing.T) {
 	t.Parallel()
 	env := controllertest.NewEnvironment(t)
 	env.OwnOperatorConfig = true
@@ -73,9 +73,9 @@ func TestImageOverride(t *testing.T) {
 	}
 }
 
-// TestBadOperatorConfig checks that an invalid value of a key does not change the image of a running stack, even if the
-// operator starts with the invalid value. It also checks that the error is reported once, on the ConfigMap.
-func TestBadOperatorConfig(t *testing.T) {
+// TestRunningBadOperatorConfig checks that an invalid value of a key does not change the image of a running stack, even
+// if the operator starts with the invalid value. It also checks that the error is reported once, on the ConfigMap.
+func TestRunningBadOperatorConfig(t *testing.T) {
 	t.Parallel()
 	const override = "mirror.example.com/starter:0.7.2"
 	env := controllertest.NewEnvironment(t)

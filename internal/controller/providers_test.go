@@ -51,10 +51,10 @@ func waitForProviders(
 	return object
 }
 
-// TestProviders checks that the running server's providers are in the status, with their names and with their health as
-// the server reports it. A change causes one write of the status. If nothing changes, the operator writes nothing. The
-// stack remains ready in both cases.
-func TestProviders(t *testing.T) {
+// TestRunningProviders checks that the running server's providers are in the status, with their names and with their
+// health as the server reports it. A change causes one write of the status. If nothing changes, the operator writes
+// nothing. The stack remains ready in both cases.
+func TestRunningProviders(t *testing.T) {
 	t.Parallel()
 	const canary = "cAnArY-3e5a"
 	env := controllertest.NewEnvironment(t)

@@ -51,10 +51,10 @@ func listEventNotes(t *testing.T, env *controllertest.Environment, reason string
 	return notes
 }
 
-// TestDataLeftBehindIsReported checks that data that a change leaves behind is reported in an event and in the status,
-// and that the change is applied. The operator creates one event, and an idle stack causes no calls. Reverting the
-// change leaves behind the data that was stored after the change.
-func TestDataLeftBehindIsReported(t *testing.T) {
+// TestRunningDataLeftBehindIsReported checks that data that a change leaves behind is reported in an event and in the
+// status, and that the change is applied. The operator creates one event, and an idle stack causes no calls. Reverting
+// the change leaves behind the data that was stored after the change.
+func TestRunningDataLeftBehindIsReported(t *testing.T) {
 	t.Parallel()
 	env := controllertest.NewEnvironment(t)
 	env.StartOperator(t, env.Namespace)
@@ -108,9 +108,9 @@ func touchStack(t *testing.T, env *controllertest.Environment) {
 	})
 }
 
-// TestDataLossIsAccepted checks that a change that would permanently lose data waits, with the pods unchanged, until
-// the annotation names the data.
-func TestDataLossIsAccepted(t *testing.T) {
+// TestRunningDataLossIsAccepted checks that a change that would permanently lose data waits, with the pods unchanged,
+// until the annotation names the data.
+func TestRunningDataLossIsAccepted(t *testing.T) {
 	t.Parallel()
 	env := controllertest.NewEnvironment(t)
 	env.StartOperator(t, env.Namespace)

@@ -25,10 +25,10 @@ func bindRole(t *testing.T, env *controllertest.Environment, namespace, account,
 	}
 }
 
-// TestSomeNamespacesOnly checks that an operator with the permissions that docs/how-to/install-some-namespaces.md lists
-// for some namespaces works in these namespaces and creates its own ConfigMap. TestMain fails if the API server denied
-// a request, for example a request for another namespace.
-func TestSomeNamespacesOnly(t *testing.T) {
+// TestRunningSomeNamespacesOnly checks that an operator with the permissions that
+// docs/how-to/install-some-namespaces.md lists for some namespaces works in these namespaces and creates its own
+// ConfigMap. TestMain fails if the API server denied a request, for example a request for another namespace.
+func TestRunningSomeNamespacesOnly(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.ServiceAccount = "some-namespaces-only"
 	bindRole(t, env, env.Namespace, env.ServiceAccount, "ClusterRole", "llama-stack-k8s-operator-manager-role")

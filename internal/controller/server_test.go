@@ -16,10 +16,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// TestServerVersion checks that the operator queries the running server once for each complete rollout, with three
-// requests, and once after a restart of the operator. The response causes one status write. The restart causes no calls
-// to the API server.
-func TestServerVersion(t *testing.T) {
+// TestRunningServerVersion checks that the operator queries the running server once for each complete rollout, with
+// three requests, and once after a restart of the operator. The response causes one status write. The restart causes no
+// calls to the API server.
+func TestRunningServerVersion(t *testing.T) {
 	t.Parallel()
 	env := controllertest.NewEnvironment(t)
 	asked := env.StartServer(t, "0.7.1")

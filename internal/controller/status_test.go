@@ -69,9 +69,9 @@ func TestStoredStatusFieldsOfV1alpha1(t *testing.T) {
 	}
 }
 
-// TestStatusOfAnotherClient checks that one write restores the status after a client with the original v1alpha1 types
-// has written it without the fields that these types lack.
-func TestStatusOfAnotherClient(t *testing.T) {
+// TestRunningStatusOfAnotherClient checks that one write restores the status after a client with the original v1alpha1
+// types has written it without the fields that these types lack.
+func TestRunningStatusOfAnotherClient(t *testing.T) {
 	t.Parallel()
 	env := controllertest.NewEnvironment(t)
 	env.StartOperator(t, "repair")

@@ -61,6 +61,8 @@ func (u *user) answers() {
 	u.t.Helper()
 	const line = "kubectl llamastack chat my What is a llama?"
 	command := u.command(u.t.Context(), line)
+	var problem strings.Builder
+	command.Stderr = &problem
 	stdout, err := command.StdoutPipe()
 	if err == nil {
 		err = command.Start()
@@ -73,7 +75,7 @@ func (u *user) answers() {
 	first := string(buffer[:n])
 	rest, err := io.ReadAll(stdout)
 	if err := command.Wait(); err != nil {
-		u.t.Errorf("%s: %v", line, err)
+		u.t.Errorf("%s: %v: %s", line, err, &problem)
 	}
 	u.record(line, first+string(rest))
 	if want := "hello from the model\n"; first+string(rest) != want || err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/manager"
@@ -19,6 +20,9 @@ type Operator struct {
 	done   chan error
 }
 
+// concurrent begins the names of the tests with an operator, whose goroutines reconcile several stacks at once.
+const concurrent = "TestRunning"
+
 // StartOperator starts an operator with the ServiceAccount and the options of the environment. Unless AllNamespaces is
 // set, the operator works in the test's namespace only, so that the operators of different tests do not interfere. The
 // version identifies the operator's calls for ListCalls and WaitUntilIdle. The functions in `wraps` can observe and
@@ -27,6 +31,9 @@ func (env *Environment) StartOperator(
 	t *testing.T, version string, wraps ...func(http.RoundTripper) http.RoundTripper,
 ) *Operator {
 	t.Helper()
+	if !strings.HasPrefix(t.Name(), concurrent) {
+		t.Fatalf("the name of a test that starts an operator begins with %s, so that the test runs under the race detector (see the Makefile)", concurrent)
+	}
 	config := controlPlane.As(cmp.Or(env.ServiceAccount, names.OperatorServiceAccount))
 	for _, wrap := range wraps {
 		config.Wrap(wrap)
