@@ -41,16 +41,30 @@ func (p *Plan) fieldOf(loss *retention.Loss, in Input) string {
 		_, there := p.Places.Data[what]
 		return !there
 	}
+	named := providersOf(loss.What)
 	for i, item := range in.Object.Spec.Disabled {
-		if slices.ContainsFunc(loss.What, func(what string) bool { return disables(item, what, gone(what)) }) {
+		if slices.ContainsFunc(named, func(what string) bool { return disables(item, what, gone(what)) }) {
 			return "spec.disabled[" + strconv.Itoa(i) + "]"
 		}
 	}
 	sameRelease := in.Before.Release == p.Places.Release
-	if sameRelease && slices.ContainsFunc(loss.What, func(what string) bool { return gone(what) && p.drops(what) }) {
+	if sameRelease && slices.ContainsFunc(named, func(what string) bool { return gone(what) && p.drops(what) }) {
 		return intent.BaseProvidersPath.String()
 	}
 	return loss.Path
+}
+
+// providersOf returns the names of data, with the inference provider instead of a model: the public ID of a model
+// begins with the ID of its provider.
+func providersOf(names []string) []string {
+	found := slices.Clone(names)
+	for i, what := range found {
+		if id, isModel := strings.CutPrefix(what, "models/"); isModel {
+			provider, _, _ := strings.Cut(id, "/")
+			found[i] = "inference/" + provider
+		}
+	}
+	return found
 }
 
 // disables reports whether an entry of spec.disabled matches the name of data. vectorIo, vector_io and vectorIo/faiss

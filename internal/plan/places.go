@@ -29,8 +29,8 @@ func (p *Plan) placesOf(in Input, deployment *appsv1ac.DeploymentApplyConfigurat
 	}
 	return retention.Of(retention.Input{
 		Config: config, Override: p.Mode == ModeOverride, Release: in.Distribution.Release,
-		ReleaseUnknown: in.Distribution.DetectedBy == distribution.Unknown,
-		Pod:            retention.PodOf(pod, server, p.derivedFrom(in.Object.Name)),
+		ReleaseUnknown: in.Distribution.DetectedBy == distribution.Unknown, Adopts: p.input.Registry != nil,
+		Pod: retention.PodOf(pod, server, p.derivedFrom(in.Object.Name)),
 	}), nil
 }
 

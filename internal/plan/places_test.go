@@ -189,7 +189,10 @@ func TestLossesOfProviders(t *testing.T) {
 		"a provider that the declared ones need": {
 			lossVolume, lossVolume + "distribution: {name: starter, baseProviders: Required}\n" +
 				"providers: {inference: {provider: vllm, endpoint: \"http://vllm:8000\"}, responses: {provider: builtin}}", false,
-			[]string{"batches spec.distribution.baseProviders", "vector_io/sqlite-vec spec.distribution.baseProviders"},
+			[]string{
+				"batches spec.distribution.baseProviders", "vector_io/sqlite-vec spec.distribution.baseProviders",
+				"models/sentence-transformers/nomic-ai/nomic-embed-text-v1.5 spec.distribution.baseProviders waits",
+			},
 			"requests to its vector stores fail, even requests to delete them",
 		},
 		"all providers of the base, added again": {
@@ -249,6 +252,11 @@ func TestLossesAcrossReleases(t *testing.T) {
 		},
 		"0.8 to 1.0": {
 			of("0.8", lossVolume), of("1.0", lossVolume), false,
+			[]string{"batches,prompts spec.distribution", "registry,vector_io/faiss,vector_io/sqlite-vec spec.distribution"},
+			"set spec.storage.kv to {} in the same change",
+		},
+		"0.8 to 1.0 with a generated configuration": {
+			of("0.8", lossVolume), of("1.0", lossVolume+"storage: {kv: {}}"), false,
 			[]string{"batches,prompts spec.distribution"},
 			"a different kind of store",
 		},
@@ -463,7 +471,7 @@ func TestCrossings(t *testing.T) {
 		"0.3 to 0.2": {files},
 		"0.3 to 0.4": {"vector_io/faiss spec.distribution waits"},
 		"0.4 to 0.3": {"prompts spec.distribution"},
-		"0.8 to 1.0": {"batches,prompts spec.distribution"},
+		"0.8 to 1.0": {"batches,prompts spec.distribution", "registry,vector_io/faiss,vector_io/sqlite-vec spec.distribution"},
 		"1.0 to 0.8": {"batches,prompts spec.distribution", "interactions spec.distribution", "registry,vector_io/faiss,vector_io/sqlite-vec spec.distribution"},
 		"1.1 to 1.0": {"messages spec.distribution"},
 	}

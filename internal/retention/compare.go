@@ -38,6 +38,7 @@ func Compare(before, after *Places) []Loss {
 	for _, what := range slices.Sorted(maps.Keys(before.Data)) {
 		c.data(what)
 	}
+	c.models()
 	return c.finish()
 }
 
@@ -109,6 +110,9 @@ func (c *comparison) data(what string) {
 	for _, place := range was.In {
 		i := slices.IndexFunc(is.In, func(other Place) bool { return c.same(what, place, other) })
 		switch {
+		case i < 0 && c.replaced(was, is) && c.before.durable(place):
+			c.lose(what, c.field(what), replacedProvider(was, is), false)
+			moved = true
 		case i < 0:
 			c.moved(what, place, is)
 			moved = true
@@ -121,31 +125,38 @@ func (c *comparison) data(what string) {
 	}
 }
 
+// replaced reports whether a different provider serves an API for which the server uses only one provider. Between
+// releases, the base configuration can contain a provider with a different ID for the same data.
+func (c *comparison) replaced(was, is Data) bool {
+	return was.Provider != "" && is.Provider != "" && was.Provider != is.Provider && !c.crosses()
+}
+
 // stays checks data whose place does not change.
 func (c *comparison) stays(what string, was, is Data) {
 	if was.Form != "" && is.Form == "" {
 		c.lose(what, pathDistribution, c.unreadable(what), true)
 		return
 	}
-	if c.crosses() && c.unprefixed(was, is) {
-		c.lose(what, pathDistribution, c.hiddenKeys(), false)
+	reads := prefixed(c.after, is)
+	if c.crosses() && c.inFiles(is) && reads != prefixed(c.before, was) && (!reads || !c.after.Adopts) {
+		c.lose(what, pathDistribution, c.hiddenKeys(reads), false)
 	}
 	if what == Files && is.Type == localFiles {
 		c.recorded(was)
 	}
 }
 
-// unprefixed reports whether the stored keys have the prefix of their namespace, and the server reads keys without this
-// prefix after the change.
-func (c *comparison) unprefixed(was, is Data) bool {
-	apart := func(p *Places, data Data) bool {
-		return slices.ContainsFunc(data.In, func(place Place) bool {
-			store := p.Stores[place.Store]
-			return store.Type == kvSQLite && store.Apart
-		})
-	}
-	filed := slices.ContainsFunc(is.In, func(place Place) bool { return c.after.Stores[place.Store].Type == kvSQLite })
-	return apart(c.before, was) && filed && !apart(c.after, is)
+// prefixed reports whether the keys of data in SQLite have the namespace of their store as a prefix.
+func prefixed(p *Places, data Data) bool {
+	return slices.ContainsFunc(data.In, func(place Place) bool {
+		store := p.Stores[place.Store]
+		return store.Type == kvSQLite && store.Apart
+	})
+}
+
+// inFiles reports whether a key-value store in SQLite holds data after the change.
+func (c *comparison) inFiles(is Data) bool {
+	return slices.ContainsFunc(is.In, func(place Place) bool { return c.after.Stores[place.Store].Type == kvSQLite })
 }
 
 // localFiles is the type of the provider that stores the absolute path of each uploaded file.

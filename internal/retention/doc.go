@@ -28,4 +28,7 @@
 //	back below 1.0 with SQLite                yes        no      the newer release can read the data again
 //	faiss from 0.3 to 0.4 or later            yes        yes     the server does not start with the data, and only
 //	                                                             the API of 0.3 can delete the data
+//	another public ID of an embedding model   yes        yes     searches in vector stores that keep the ID fail
+//	another public ID of a forbidden model    yes        yes     the access rule does not protect the model
+//	another public ID of a permitted model    yes        no      clients receive an error
 package retention

@@ -185,6 +185,12 @@ func changedType(was, is Data) string {
 		whatMark, is.Type, was.Type, goBack)
 }
 
+// replacedProvider returns the message about data of a provider that no longer serves its API.
+func replacedProvider(was, is Data) string {
+	return fmt.Sprintf("the server uses only one provider for this API, %q instead of %q, and does not find the earlier data of %s; to keep "+
+		"the data, remove the provider %[1]q, or give it the type and the settings of %[2]q", is.Provider, was.Provider, whatMark)
+}
+
 // lostProvider returns the message about a vector provider that was removed or has a different ID.
 func lostProvider(id, renamed, from string) string {
 	if renamed != "" {
@@ -203,12 +209,18 @@ func notServed(from string) string {
 		"remove vectorIo from spec.disabled, or configure a vectorIo provider with the same ID again", whatMark, from)
 }
 
-// hiddenKeys returns the message about a release that reads keys without the prefix of their namespace.
-func (c *comparison) hiddenKeys() string {
-	return fmt.Sprintf("release %s stores the data of %s under keys that begin with the namespace of their store, but release %s "+
-		"looks for keys without this namespace, and does not find data under keys with the namespace; to recover this data, return to "+
-		"release %s; %s",
-		c.before.Release, whatMark, c.after.Release, c.before.Release, throughAPI)
+// hiddenKeys returns the message about a release that reads keys with another prefix than the earlier release wrote.
+// The parameter prefix reports whether the later release reads the namespace of a store as the prefix of its keys.
+func (c *comparison) hiddenKeys(prefix bool) string {
+	writes, reads, how := "with the namespace of their store", "without it", ""
+	if prefix {
+		writes, reads = "without the namespace of their store", "with it"
+		how = "the operator renames the keys if it generates the configuration: in a v1alpha2 stack without overrideConfig, set " +
+			"spec.storage.kv to {} in the same change; otherwise, "
+	}
+	return fmt.Sprintf("release %s stores the keys of %s %s, but release %s reads keys %s, and does not find the existing data; "+
+		"%s%s; to recover this data, return to release %s",
+		c.before.Release, whatMark, writes, c.after.Release, reads, how, throughAPI, c.before.Release)
 }
 
 // unreadable returns the message about content that prevents a release from starting.

@@ -183,9 +183,14 @@ func (c *comparison) movedFile(what string, was, now Place) {
 		if mount != c.before.mountOf(from.source) && !c.crosses() {
 			field = pathMount
 		}
+		target := path.Join(mount, from.path)
+		remedy := setVariable(c.textOf(now), target)
+		if remedy == "" && mount == c.before.mountOf(from.source) {
+			remedy = "set the path to " + target + " again"
+		}
 		c.lose(what, field, displaced(displacement{
-			from: from, now: path.Dir(c.after.fileOf(now)), durable: to.durable(),
-			remedy: setVariable(c.textOf(now), path.Join(mount, from.path)), mount: c.before.mountOf(from.source),
+			from: from, now: path.Dir(c.after.fileOf(now)), durable: to.durable(), remedy: remedy,
+			mount: c.before.mountOf(from.source),
 		}), false)
 	}
 }

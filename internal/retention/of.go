@@ -24,6 +24,9 @@ type Input struct {
 	// Release is the release of the server. If ReleaseUnknown is true, Release is a guess.
 	Release        *release.Release
 	ReleaseUnknown bool
+	// Adopts reports whether the pod runs the program that updates the registry. It adds the namespace to the keys that an
+	// earlier release wrote without it.
+	Adopts bool
 	// Pod is the pod that the server runs in.
 	Pod Pod
 }
@@ -31,7 +34,7 @@ type Input struct {
 // Of returns the places where a stack's data is stored. It never fails, and leaves out parts that it cannot read.
 func Of(in Input) *Places {
 	r := reader{Input: in, places: &Places{
-		Version: version, Override: in.Override, Volumes: in.Pod.Volumes,
+		Version: version, Override: in.Override, Adopts: in.Adopts, Volumes: in.Pod.Volumes,
 		Stores: map[string]Store{}, Data: map[string]Data{},
 	}}
 	if !in.ReleaseUnknown {
@@ -43,12 +46,18 @@ func Of(in Input) *Places {
 	}
 	r.stores()
 	r.providers()
+	r.models()
 	r.places.bound()
 	return r.places
 }
 
-// bound limits the size of Places. Data that it leaves out never counts as lost.
+// bound limits the size of Places. Data and models that it leaves out never count as lost.
 func (p *Places) bound() {
+	if len(p.Models) > maxData {
+		for _, id := range slices.Sorted(maps.Keys(p.Models))[maxData:] {
+			delete(p.Models, id)
+		}
+	}
 	names := slices.Sorted(maps.Keys(p.Data))
 	if len(names) > maxData {
 		p.More = len(names) - maxData

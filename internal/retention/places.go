@@ -44,6 +44,15 @@ type Places struct {
 	Data map[string]Data `json:"data,omitempty"`
 	// More is the number of kinds of data that did not fit into Data.
 	More int `json:"more,omitempty"`
+	// Models holds the models that vector stores or access rules can name, keyed by their public IDs.
+	Models map[string]Model `json:"models,omitempty"`
+	// Served holds all models that the configuration names. Inference maps the IDs of the inference providers to their
+	// types. Rules are the access rules. Adopts is the same as in Input. Compare needs these fields only for the pods
+	// after a change.
+	Adopts    bool              `json:"-"`
+	Served    map[string]Model  `json:"-"`
+	Inference map[string]string `json:"-"`
+	Rules     []Rule            `json:"-"`
 }
 
 // Volume is a directory that is not part of the container's own file system.
@@ -73,8 +82,10 @@ type Store struct {
 
 // Data is one kind of data that clients store.
 type Data struct {
-	// Type is the type of the provider that stores the data.
-	Type string `json:"type,omitempty"`
+	// Type is the type of the provider that stores the data. Provider is its ID, if the server uses only one provider of
+	// the API.
+	Type     string `json:"type,omitempty"`
+	Provider string `json:"provider,omitempty"`
 	// In lists the places where the data is stored.
 	In []Place `json:"in,omitempty"`
 	// Form is the format of the provider's data. A server that uses another format cannot read the data.

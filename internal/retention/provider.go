@@ -44,12 +44,24 @@ func (r *reader) providers() {
 		if stateless[api] || !r.serves(api) {
 			continue
 		}
-		for _, item := range yamlnode.Items(yamlnode.Get(all, api)) {
-			if id := r.Pod.resolve(text(item, "provider_id")); id != "" && id != disabledID {
-				r.provider(api, id, item)
-			}
+		items := slices.DeleteFunc(slices.Clone(yamlnode.Items(yamlnode.Get(all, api))), func(item *yaml.Node) bool {
+			id := r.Pod.resolve(text(item, "provider_id"))
+			return id == "" || id == disabledID
+		})
+		if r.single(api) && len(items) > 1 {
+			items = items[len(items)-1:]
+		}
+		for _, item := range items {
+			r.provider(api, r.Pod.resolve(text(item, "provider_id")), item)
 		}
 	}
+}
+
+// single reports whether the server uses only the last provider of an API, because it does not route requests to
+// several providers (server fact 79).
+func (r *reader) single(api string) bool {
+	found, known := r.Release.API(api)
+	return known && found.RoutingTable == ""
 }
 
 // disabledID is the ID that makes the server skip a provider.
@@ -65,6 +77,9 @@ func (r *reader) provider(api, id string, item *yaml.Node) {
 	config := yamlnode.Get(item, "config")
 	kept := Data{Type: text(item, "provider_type")}
 	what := api
+	if r.single(api) {
+		kept.Provider = short(id)
+	}
 	if api == vectorIO {
 		what += "/" + short(id)
 		if kind, known := r.Release.Provider(api, kept.Type); known && !r.ReleaseUnknown {

@@ -192,8 +192,9 @@ func replaced(in *intent.Intent, api, id string) bool {
 	if in.ExternalWith(api, resolved(id)) != nil {
 		return true
 	}
+	known, _ := release.Default().API(api)
 	for _, p := range in.Providers {
-		if p.API == api && p.ID == resolved(id) {
+		if p.API == api && (p.ID == resolved(id) || known.RoutingTable == "") {
 			return true
 		}
 	}

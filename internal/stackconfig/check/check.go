@@ -22,6 +22,7 @@ func Configuration(d *draft.Draft, removed map[string]*field.Path) []string {
 	c.apis()
 	c.sections()
 	c.providers()
+	c.unrouted()
 	c.credentials()
 	c.dependencies()
 	c.backends()
@@ -31,6 +32,7 @@ func Configuration(d *draft.Draft, removed map[string]*field.Path) []string {
 	c.registeredResources()
 	c.startupModels()
 	c.references()
+	c.modelNames()
 	return c.directories()
 }
 

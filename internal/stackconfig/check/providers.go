@@ -36,6 +36,23 @@ func (c *checker) providers() {
 	}
 }
 
+// unrouted warns about the user's providers that the server does not use. If the server does not route the requests of
+// an API to several providers, it uses only the last provider (server fact 79).
+func (c *checker) unrouted() {
+	last := make(map[string]*draft.Provider)
+	for _, e := range c.Index.Providers {
+		api, known := c.Release.API(e.API)
+		if !known || api.RoutingTable != "" || !e.Enabled {
+			continue
+		}
+		earlier := last[e.API]
+		last[e.API] = e
+		if earlier != nil && earlier.Path() != nil && earlier.ID != e.ID {
+			c.Warnf(earlier.Path(), "the server uses only the last provider for the API %s, which is %q, and ignores %q; remove one of them", e.API, e.ID, earlier.ID)
+		}
+	}
+}
+
 // providerConfig checks the config of the provider at a path against its type.
 func (c *checker) providerConfig(e *draft.Provider, path string) {
 	problems := e.Kind.Config.Check(c.withVariables(yamlnode.Get(e.Node, "config")))

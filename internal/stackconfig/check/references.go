@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -41,17 +42,22 @@ func (c *checker) references() {
 // because the provider can list it.
 func (c *checker) modelReference(reference release.Reference, setting *yaml.Node) {
 	provider, model := draft.NamedID(setting, reference.ProviderKey), draft.NamedID(setting, reference.ResourceKey)
-	known, ok := c.Release.Resource(reference.Resource)
+	_, ok := c.Release.Resource(reference.Resource)
 	base := yamlnode.At(c.Base, strings.Split(reference.Path, ".")...)
 	if !ok || model == "" || envref.In(model) || c.OriginAt(reference.Path).Path == nil ||
 		!yamlnode.IsNull(base) && draft.NamedID(base, reference.ProviderKey) == provider &&
 			draft.NamedID(base, reference.ResourceKey) == model {
 		return
 	}
-	for _, item := range yamlnode.Items(c.ResourcesOf(known)) {
-		id, _ := envref.Static(yamlnode.Text(item, known.IDKey))
-		by, _ := envref.Static(yamlnode.Text(item, "provider_id"))
-		if (id == model || yamlnode.Text(item, known.ProviderIDKey) == model) && by == provider {
+	models := c.publicModels()
+	if _, registered := models[provider+"/"+model]; registered {
+		return
+	}
+	for _, public := range slices.Sorted(maps.Keys(models)) {
+		if entry := models[public]; entry.provider == provider && (entry.name == model || entry.own == model) {
+			c.Warnf(c.OriginAt(reference.Path).Path,
+				"no model has the name %q: in server release %s, the name of the registered model is %q; unless the provider lists the model %q, the server ignores %s or does not start; set %s to %q",
+				provider+"/"+model, c.Release.Line, public, model, reference.Path, reference.ResourceKey, strings.TrimPrefix(public, provider+"/"))
 			return
 		}
 	}

@@ -15,9 +15,9 @@ import (
 )
 
 // Apply writes the user's providers into the configuration (FR-021). A provider replaces the base's provider with the
-// same API and ID. If the base has no such provider, Apply adds the user's provider after the other providers of its
-// API. Apply omits providers that the user disabled or that an external provider replaces. The `disable` and `external`
-// steps report them.
+// same API and ID, or the base's provider of an API for which the server uses only one provider. If the base has no
+// such provider, Apply adds the user's provider after the other providers of its API. Apply omits providers that the
+// user disabled or that an external provider replaces. The `disable` and `external` steps report them.
 func Apply(d *draft.Draft) {
 	for i := range d.Intent.Providers {
 		p := &d.Intent.Providers[i]
@@ -92,7 +92,7 @@ func MeantType(d *draft.Draft, p *intent.Provider) string {
 
 // overlay writes one of the user's providers into the configuration.
 func overlay(d *draft.Draft, p *intent.Provider, kind *provider.Type) {
-	replaced := d.Index.Find(p.API, p.ID)
+	replaced := replacedBy(d, p)
 	node := yamlnode.Map()
 	origin := draft.From(p.Path)
 	e := &draft.Provider{
@@ -114,7 +114,28 @@ func overlay(d *draft.Draft, p *intent.Provider, kind *provider.Type) {
 			d.Write(draft.ItemOf(list, i), node, origin)
 		}
 	}
+	if replaced.ID != e.ID { // it is the last provider of its API
+		d.Index.Remove(func(other *draft.Provider) bool { return other == replaced })
+		d.Index.Add(e)
+		return
+	}
 	*replaced = *e
+}
+
+// replacedBy returns the base's provider that the user's provider replaces, or nil. If the server does not route the
+// requests of an API to several providers, it uses only the last one (server fact 79).
+func replacedBy(d *draft.Draft, p *intent.Provider) *draft.Provider {
+	if same := d.Index.Find(p.API, p.ID); same != nil {
+		return same
+	}
+	all := d.Index.Of(p.API)
+	if api, known := d.Release.API(p.API); !known || api.RoutingTable != "" || len(all) == 0 {
+		return nil
+	}
+	if last := all[len(all)-1]; last.Path() == nil && !d.Disabled.Has(last.API, last.ID) {
+		return last
+	}
+	return nil
 }
 
 // providerConfig returns the config of a user's provider: endpoint, credential, secrets and settings under the keys of

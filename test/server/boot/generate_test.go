@@ -55,13 +55,27 @@ func generate(t *testing.T, rel *release.Release, s sample, root string) pod {
 // generateOn does the same as generate, but with the given base instead of the distribution's base.
 func generateOn(t *testing.T, rel *release.Release, s sample, base *plan.Base, root string) pod {
 	t.Helper()
+	built := planOn(t, rel, s, base, nil)
+	for _, warning := range built.Warnings {
+		t.Logf("warning: %s", warning)
+	}
+	s.secrets[names.StorageSecret(s.stack.Name)] = derive(t, built.Derived, s.secrets)
+	return newPod(t, built.Objects, s.secrets, root)
+}
+
+// planOn returns the plan of a stack with a base. The parameter before is the plan of the running pods, or nil.
+func planOn(t *testing.T, rel *release.Release, s sample, base *plan.Base, before *plan.Plan) *plan.Plan {
+	t.Helper()
 	in, _, errs := validate.Spec(s.stack)
 	if len(errs) > 0 {
 		t.Fatalf("validate the stack:\n%s", intent.Messages(errs))
 	}
 	resolved := resolve(t, rel, s.stack.Spec.Distribution.Name)
 	input := plan.Input{Object: s.stack, Intent: in, Distribution: resolved, Base: base}
-	if s.running != nil {
+	switch {
+	case before != nil:
+		input.Before = before.Places
+	case s.running != nil:
 		input.Before = plan.PlacesOf(*s.running)
 	}
 	built, err := plan.Build(input)
@@ -71,11 +85,7 @@ func generateOn(t *testing.T, rel *release.Release, s sample, base *plan.Base, r
 	if err != nil {
 		t.Fatalf("plan the stack: %v", err)
 	}
-	for _, warning := range built.Warnings {
-		t.Logf("warning: %s", warning)
-	}
-	s.secrets[names.StorageSecret(s.stack.Name)] = derive(t, built.Derived, s.secrets)
-	return newPod(t, built.Objects, s.secrets, root)
+	return built
 }
 
 // derive returns the data of the Secret that contains derived values, as the controller writes it.

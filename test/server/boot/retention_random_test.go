@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -33,9 +32,6 @@ const (
 	// is unusable if the pipeline rejects a stack, or if the server cannot start or serve the client even with an empty
 	// state, for example because a package is missing.
 	triesPerPair = 6
-	// seedVariable is the environment variable with the seed of the changes. If it is not set, the seed is defaultSeed.
-	seedVariable = "RETENTION_SEED"
-	defaultSeed  = 1
 	// startSeconds is the time limit for a start of the server in the checker. A start usually takes less than a second.
 	startSeconds = 300
 )
@@ -45,13 +41,7 @@ const (
 // a server with the changed stack and an empty state. It must also serve the resources that the client of the first
 // server created. The servers run in the process of a realserver.Checker.
 func TestRetentionRandom(t *testing.T) {
-	seed := uint64(defaultSeed)
-	if text := os.Getenv(seedVariable); text != "" {
-		var err error
-		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
+	seed := retentionSeed(t)
 	releases, _ := retentionScope(t)
 	wanted := (randomPairs + len(releases) - 1) / len(releases)
 	var table tableOfLines

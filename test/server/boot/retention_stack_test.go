@@ -3,6 +3,7 @@
 package boot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -35,8 +36,10 @@ type keptStack struct {
 	root  string
 	on    place
 	env   []string // additional environment variables of the pod on this machine
-	mu    sync.Mutex
-	times []int // the durations of the script that runs before the server, in milliseconds
+	// client sends the requests to the server. Nil means http.DefaultClient.
+	client *http.Client
+	mu     sync.Mutex
+	times  []int // the durations of the script that runs before the server, in milliseconds
 }
 
 // newKeptStack returns a stack with an empty state in a store of the given type. It starts the servers of the stack.
@@ -103,11 +106,15 @@ func (k *keptStack) change(t *testing.T, edit func(spec map[string]any)) {
 // render returns the pod for the current spec.
 func (k *keptStack) render(t *testing.T) pod {
 	t.Helper()
-	p := generateOn(t, k.rel, k.sample, &plan.Base{Data: k.base, Source: v1alpha2.ConfigSourceConfigMap}, k.root)
+	p := generateOn(t, k.rel, k.sample, k.baseOf(), k.root)
 	if p.wrapper == nil {
 		t.Fatal("the pod does not update the registry")
 	}
 	return p
+}
+
+func (k *keptStack) baseOf() *plan.Base {
+	return &plan.Base{Data: k.base, Source: v1alpha2.ConfigSourceConfigMap}
 }
 
 // planned returns the input of a server for the current spec of a stack on a planned place.
@@ -121,7 +128,7 @@ func (k *keptStack) run(t *testing.T, p pod) (*llamaStack, error) {
 	t.Helper()
 	server, err := startServer(t, boot{
 		release: k.rel, config: p.config, env: slices.Concat(p.env, k.env), home: p.home(t), wrapper: p.wrapper,
-		client: http.DefaultClient, scheme: "http", secrets: k.secrets.values(),
+		client: cmp.Or(k.client, http.DefaultClient), scheme: "http", secrets: k.secrets.values(),
 	})
 	log := ""
 	if server != nil {

@@ -169,6 +169,7 @@ func Negatives(rel *release.Release) []Negative {
 	n.dependencies()
 	n.providerTypes()
 	n.providerKeys()
+	n.unrouted()
 	n.scalars()
 	n.rules()
 	n.storage()

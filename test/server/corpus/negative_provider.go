@@ -98,8 +98,12 @@ func (n *negatives) providerTypes() {
 		}
 		if kind.Deprecated != "" {
 			v := &values{}
-			n.choice("provider/deprecated-type/"+kind.Type, Taken, "The type works in this release, but later releases will not have it.",
-				mistake{wrong: n.own(n.smallSpec(n.another(kind, v.provider(kind, "another", minimal)))), right: n.small})
+			n.choice(
+				"provider/deprecated-type/"+kind.Type,
+				Taken,
+				"The type works in this release, but later releases will not have it.",
+				mistake{wrong: n.own(n.smallSpec(n.another(kind, v.provider(kind, "another", minimal)))), right: n.small},
+			)
 		}
 	}
 	if kind := n.first(func(kind *provider.Type) bool { return n.isScoring(kind) && Heavy(kind) == "" }); kind != nil {
@@ -160,21 +164,48 @@ func (n *negatives) scoring(kind *provider.Type) {
 	name := intent.APIField(kind.API)
 	two["providers"].(fields)[name] = append(two["providers"].(fields)[name].([]any),
 		fields{"id": "second", "provider": kind.Type})
-	n.refused("provider/second-of-a-type", "already exists|already registered|conflicting|scoring", n.nextTo(one, two, func(config fields) {
-		addProvider(config, kind.API, fields{"provider_id": "second", "provider_type": kind.Type, "config": fields{}})
-	}))
+	n.refused(
+		"provider/second-of-a-type",
+		"already exists|already registered|conflicting|scoring",
+		n.nextTo(one, two, func(config fields) {
+			addProvider(config, kind.API, fields{"provider_id": "second", "provider_type": kind.Type, "config": fields{}})
+		}),
+	)
+}
+
+// unrouted adds two providers of an API for which the server uses only one.
+func (n *negatives) unrouted() {
+	if _, ok := n.rel.Provider("files", "inline::localfs"); !ok {
+		return
+	}
+	files := func(id string) fields { return fields{"id": id, "provider": "inline::localfs"} }
+	n.choice(
+		"provider/second-of-an-api",
+		Taken,
+		"The server uses only the last provider, and does not report this.",
+		mistake{
+			right: n.small,
+			wrong: n.own(
+				n.smallSpec(fields{"providers": fields{"inference": n.vllm(nil), "files": []any{files("one"), files("two")}}}),
+			),
+		},
+	)
 }
 
 // unregistrable adds a scoring function of a provider that does not register the scoring functions in a configuration.
 func (n *negatives) unregistrable(kind *provider.Type) {
-	n.refused("provider/registers-nothing/"+kind.Type, "not implemented|not allowed|autoevals|unexpected keyword", n.inBaseOf(
-		n.own(n.smallSpec(n.another(kind, fields{"provider": kind.Type}))),
-		func(config fields) {
-			registerIn(config, n.section(), "scoring_fns", fields{
-				"scoring_fn_id": "mine", "provider_id": "another", "description": "A function.",
-				"return_type": fields{"type": "number"},
-			})
-		}))
+	n.refused(
+		"provider/registers-nothing/"+kind.Type,
+		"not implemented|not allowed|autoevals|unexpected keyword",
+		n.inBaseOf(
+			n.own(n.smallSpec(n.another(kind, fields{"provider": kind.Type}))),
+			func(config fields) {
+				registerIn(config, n.section(), "scoring_fns", fields{
+					"scoring_fn_id": "mine", "provider_id": "another", "description": "A function.",
+					"return_type": fields{"type": "number"},
+				})
+			}),
+	)
 }
 
 // providerKeys adds a case for each key that a type requires to start. In the case, the key is missing.
@@ -305,16 +336,24 @@ func (n *negatives) unreadFields() {
 		v := &values{}
 		right, wrong := v.provider(noEndpoint, "another", minimal), v.provider(noEndpoint, "another", minimal)
 		wrong["endpoint"] = "http://gateway.example/v1"
-		n.choice("provider/endpoint-that-is-not-read", Ignored, "The server would call the public service with a key for a different service.",
+		n.choice(
+			"provider/endpoint-that-is-not-read",
+			Ignored,
+			"The server would call the public service with a key for a different service.",
 			n.nextTo(n.another(noEndpoint, right), n.another(noEndpoint, wrong),
-				func(config fields) { anotherConfig(config, noEndpoint.API)["base_url"] = "http://gateway.example/v1" }))
+				func(config fields) { anotherConfig(config, noEndpoint.API)["base_url"] = "http://gateway.example/v1" }),
+		)
 	}
 	bedrock, _ := n.rel.Provider("inference", "remote::bedrock")
 	if bedrock.CredentialKey == "" {
-		n.choice("provider/credential-that-is-read-otherwise", Ignored, "The server would call the service without the credential, although the user names a Secret.",
+		n.choice(
+			"provider/credential-that-is-read-otherwise",
+			Ignored,
+			"The server would call the service without the credential, although the user names a Secret.",
 			n.nextTo(n.another(bedrock, fields{"provider": "bedrock"}),
 				n.another(bedrock, fields{"provider": "bedrock", "apiKey": ref("key", "key")}),
-				func(config fields) { anotherConfig(config, "inference")["api_key"] = "x" }))
+				func(config fields) { anotherConfig(config, "inference")["api_key"] = "x" }),
+		)
 	}
 	noCredential := n.first(func(kind *provider.Type) bool {
 		_, known := kind.Config.Key("api_key")
@@ -323,16 +362,24 @@ func (n *negatives) unreadFields() {
 	if noCredential != nil {
 		right, wrong := fields{"provider": noCredential.Type},
 			fields{"provider": noCredential.Type, "apiKey": ref("key", "key")}
-		n.choice("provider/credential-that-is-not-read", Ignored, "The server would call the service without the credential, although the user names a Secret.",
+		n.choice(
+			"provider/credential-that-is-not-read",
+			Ignored,
+			"The server would call the service without the credential, although the user names a Secret.",
 			n.nextTo(n.another(noCredential, right), n.another(noCredential, wrong),
-				func(config fields) { anotherConfig(config, noCredential.API)["api_key"] = "x" }))
+				func(config fields) { anotherConfig(config, noCredential.API)["api_key"] = "x" }),
+		)
 	}
 	if kind := n.first(func(kind *provider.Type) bool { return kind.EndpointIgnored }); kind != nil {
 		v := &values{}
 		right, wrong := v.provider(kind, "another", minimal), v.provider(kind, "another", minimal)
 		wrong["endpoint"] = "http://gateway.example/v1"
-		n.choice("provider/endpoint-that-is-a-constant", Taken, "The server's class accepts the key, but the adapter always calls a fixed address.",
+		n.choice(
+			"provider/endpoint-that-is-a-constant",
+			Taken,
+			"The server's class accepts the key, but the adapter always calls a fixed address.",
 			n.nextTo(n.another(kind, right), n.another(kind, wrong),
-				func(config fields) { anotherConfig(config, kind.API)[kind.EndpointKey] = "http://gateway.example/v1" }))
+				func(config fields) { anotherConfig(config, kind.API)[kind.EndpointKey] = "http://gateway.example/v1" }),
+		)
 	}
 }

@@ -202,7 +202,30 @@ func (n *negatives) references() {
 			continue
 		}
 		n.refused("reference/"+reference.Path, "nowhere|not found|does not", what)
+		n.otherName(reference, section, key)
 	}
+}
+
+// otherName adds a setting with a name of a registered model that clients cannot use in this release.
+func (n *negatives) otherName(reference release.Reference, section, key string) {
+	name, known := "x", false
+	if res, ok := n.rel.Resource("models"); ok {
+		known = res.PublicID != ""
+		if res.Public("b", "vllm", "x") == "vllm/x" {
+			name = "b"
+		}
+	}
+	if !known {
+		return
+	}
+	n.choice("reference/other-name/"+reference.Path, Taken, "The server starts if the provider lists a model with this name, and the provider decides this.", mistake{
+		right: n.small, wrong: n.own(n.smallSpec(fields{
+			"resources": fields{"models": []any{fields{
+				"name": "b", "providerModelId": "x", "modelType": "embedding", "metadata": fields{"embedding_dimension": 8},
+			}}},
+			"settings": fields{section: fields{key: fields{reference.ProviderKey: "vllm", reference.ResourceKey: name}}},
+		})),
+	})
 }
 
 // names adds a model without a provider, and names of models and shields that do not exist.

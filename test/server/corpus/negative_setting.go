@@ -104,6 +104,7 @@ func (n *negatives) serverRules() {
 			rule("pattern", "", auth(fields{"permit": read, "when": "at night"}))
 			rule("choice", "type", fields{"auth": fields{"provider_config": fields{"type": "nonsense"}}})
 			rule("missing-key", "endpoint", fields{"auth": fields{"provider_config": fields{"type": "custom"}}})
+			n.accessRules(auth)
 		}
 	}
 	if n.has("server.cors") {
@@ -117,6 +118,27 @@ func (n *negatives) serverRules() {
 			})
 			delete(at(config, "server"), "insecure") // the setting insecure disables the check
 		}))
+	}
+}
+
+// accessRules adds rules that apply to no resource, or not to all names of a model.
+func (n *negatives) accessRules(auth func(policy fields) fields) {
+	if n.rel.Runtime.HealthNeedsToken {
+		return
+	}
+	with := func(resource string, model any) mistake {
+		return mistake{right: n.small, wrong: n.own(n.smallSpec(fields{
+			"resources": fields{"models": []any{model}},
+			"settings":  fields{"server": auth(fields{"forbid": fields{"actions": []any{"read"}, "resource": resource}})},
+		}))}
+	}
+	const none = "The server does not check that a rule applies to a resource, so the rule would have no effect."
+	n.choice("access-rule/without-a-type", Taken, none, with("vllm/a", "a"))
+	n.choice("access-rule/of-no-model", Taken, none, with("model::nowhere/a", "a"))
+	n.choice("access-rule/name-in-the-spec", Taken, none, with("model::a", "a"))
+	if known, _ := n.rel.Resource("models"); known.Public("b", "vllm", "x") == "vllm/b" {
+		n.choice("access-rule/another-name", Taken, "Each name of a model is a resource, and the rule applies to one of them.",
+			with("model::vllm/x", fields{"name": "b", "providerModelId": "x"}))
 	}
 }
 
