@@ -46,6 +46,8 @@ type comparison struct {
 	before, after *Places
 	losses        []Loss
 	index         map[string]int
+	// selections are the rules after the change. They are set when they are first needed.
+	selections []selection
 }
 
 // whatMark is the placeholder for the names of the data in a message.

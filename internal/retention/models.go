@@ -38,15 +38,32 @@ type Rule struct {
 // modelPrefix begins the name of a model in an access rule.
 const modelPrefix = "model::"
 
-// selects reports whether a rule applies to a model (core/access_control in the server).
-func (rule Rule) selects(id string) bool {
-	name := modelPrefix + id
-	if expression, found := strings.CutPrefix(rule.Resource, "regex:"); found {
-		compiled, err := regexp.Compile("^(?:" + expression + ")")
-		return err == nil && compiled.MatchString(name)
+// maxRules bounds the number of access rules. Further rules apply to no model.
+const maxRules = 1000
+
+// selection selects the models that a rule applies to (core/access_control in the server).
+type selection struct {
+	Rule
+	expression *regexp.Regexp
+}
+
+func newSelection(rule Rule) selection {
+	s := selection{Rule: rule}
+	if text, found := strings.CutPrefix(rule.Resource, "regex:"); found && len(text) <= maxText {
+		// The server also ignores an expression that does not compile.
+		s.expression, _ = regexp.Compile("^(?:" + text + ")")
 	}
-	prefix, wildcard := strings.CutSuffix(rule.Resource, "*")
-	return rule.Resource == name || wildcard && strings.HasSuffix(prefix, "::") && strings.HasPrefix(name, prefix)
+	return s
+}
+
+// selects reports whether the rule applies to a model.
+func (s *selection) selects(id string) bool {
+	name := modelPrefix + id
+	if s.expression != nil {
+		return s.expression.MatchString(name)
+	}
+	prefix, wildcard := strings.CutSuffix(s.Resource, "*")
+	return s.Resource == name || wildcard && strings.HasSuffix(prefix, "::") && strings.HasPrefix(name, prefix)
 }
 
 // models reads the models and the access rules. Places.Models contains only the models that vector stores can name, and
@@ -121,7 +138,7 @@ func (r *reader) rules() {
 	for _, item := range yamlnode.Items(yamlnode.At(r.Config, "server", "auth", "access_policy")) {
 		for _, effect := range []string{"permit", "forbid"} {
 			resource := r.Pod.resolve(text(yamlnode.Get(item, effect), "resource"))
-			if resource == "" {
+			if resource == "" || len(r.places.Rules) == maxRules {
 				continue
 			}
 			r.places.Rules = append(r.places.Rules, Rule{Forbids: effect == "forbid", Resource: resource})

@@ -50,9 +50,9 @@ func (c *comparison) serves(id string, was Model) bool {
 	return !was.Declared && c.after.Inference[was.Provider] == was.Type
 }
 
-// heirs returns the public IDs that a model has after the change, sorted: those of entries with the same name at the
-// provider, or at a provider of the same type if the provider no longer exists. Without such an entry, a provider of
-// the same type lists the model.
+// heirs returns the first public IDs that a model has after the change, sorted: those of entries with the same name at
+// the provider, or at a provider of the same type if the provider no longer exists. Without such an entry, a provider
+// of the same type lists the model.
 func (c *comparison) heirs(was Model) []string {
 	_, kept := c.after.Inference[was.Provider]
 	likely := func(provider, kind string) bool { return provider == was.Provider || !kept && kind == was.Type }
@@ -70,7 +70,7 @@ func (c *comparison) heirs(was Model) []string {
 		}
 	}
 	slices.Sort(found)
-	return found
+	return found[:min(len(found), maxNamed)]
 }
 
 // modelField returns the field whose change renamed or removed a model.
@@ -105,19 +105,18 @@ func (c *comparison) lostEmbedding(id string, was Model) {
 // applies to the new ID.
 func (c *comparison) lostRule(id string, was Model) {
 	for _, forbids := range []bool{true, false} {
-		names := slices.Contains(c.after.Rules, Rule{Forbids: forbids, Resource: modelPrefix + id})
-		heirs := slices.DeleteFunc(c.heirs(was), func(heir string) bool {
-			return slices.ContainsFunc(c.after.Rules, func(r Rule) bool { return r.Forbids == forbids && r.selects(heir) })
-		})
-		if !names || len(heirs) == 0 {
+		if !slices.Contains(c.after.Rules, Rule{Forbids: forbids, Resource: modelPrefix + id}) {
+			continue
+		}
+		heirs := slices.DeleteFunc(c.heirs(was), func(heir string) bool { return c.ruled(heir, forbids) })
+		if len(heirs) == 0 {
 			continue
 		}
 		field := pathRules
 		if c.after.Override {
 			field = pathOverride
 		}
-		effect := "does not permit this model any longer"
-		accept := ""
+		effect, accept := "does not permit this model any longer", ""
 		if forbids {
 			effect = "does not protect this model any longer"
 			accept = fmt.Sprintf(", or accept the change with the annotation %s: %q", Annotation, modelPrefix+id)
@@ -125,6 +124,16 @@ func (c *comparison) lostRule(id string, was Model) {
 		c.lose(modelPrefix+id, field, fmt.Sprintf("the access rule for %q %s, because the name of the model after the change is %s; "+
 			"add a rule for %q%s", modelPrefix+id, effect, quoted(heirs), modelPrefix+heirs[0], accept), forbids)
 	}
+}
+
+// ruled reports whether a rule with the given effect applies to a model after the change.
+func (c *comparison) ruled(id string, forbids bool) bool {
+	if c.selections == nil {
+		for _, rule := range c.after.Rules {
+			c.selections = append(c.selections, newSelection(rule))
+		}
+	}
+	return slices.ContainsFunc(c.selections, func(s selection) bool { return s.Forbids == forbids && s.selects(id) })
 }
 
 // keepName returns an instruction with which a model keeps its public ID.

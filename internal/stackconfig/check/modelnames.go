@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -48,7 +49,7 @@ func (c *checker) modelNames() {
 const llamaGuard = "inline::llama-guard"
 
 // accessRules warns about rules of the user that apply to no resource, or not to all names of a model.
-func (c *checker) accessRules(models map[string]entry) {
+func (c *checker) accessRules(models publicModels) {
 	rules := yamlnode.Items(yamlnode.At(c.Root, strings.Split(accessPolicy, ".")...))
 	named := make(map[string]bool)
 	for _, rule := range rules {
@@ -74,18 +75,18 @@ func (c *checker) accessRules(models map[string]entry) {
 
 // ruledModel checks the ID of a model in an access rule. Other entries for the same model are separate resources, to
 // which the rule does not apply. The parameter named contains the resources that rules name.
-func (c *checker) ruledModel(path *field.Path, id string, models map[string]entry, named map[string]bool) {
+func (c *checker) ruledModel(path *field.Path, id string, models publicModels, named map[string]bool) {
 	if problem := c.unknownModel(id, models); problem != "" {
 		c.Warnf(path, "the rule selects %s", problem)
 		return
 	}
 	provider, own, _ := strings.Cut(id, "/")
-	ruled, registered := models[id]
+	ruled, registered := models.entries[id]
 	if registered {
 		provider, own = ruled.provider, ruled.own
 	}
-	for _, public := range slices.Sorted(maps.Keys(models)) {
-		if model := models[public]; model.provider == provider && model.own == own && !named["model::"+public] {
+	for _, public := range models.of[[2]string{provider, own}] {
+		if public != id && !named["model::"+public] {
 			c.Warnf(path, "the rule selects %q, but not the name %q of the same model; if the rule is for both, add a rule for model::%s", id, public, public)
 		}
 	}
@@ -94,9 +95,20 @@ func (c *checker) ruledModel(path *field.Path, id string, models map[string]entr
 // entry is a registered model: the provider, the provider's name for the model, and the name in the entry.
 type entry struct{ provider, own, name string }
 
-// publicModels returns the registered models, keyed by the IDs that clients use.
-func (c *checker) publicModels() map[string]entry {
-	found := map[string]entry{}
+// publicModels holds the registered models.
+type publicModels struct {
+	// entries is keyed by the IDs that clients use, and ids are these IDs, sorted.
+	entries map[string]entry
+	ids     []string
+	// of maps a provider and its name for a model to the IDs, and near maps the names in entries to the first ID.
+	of   map[[2]string][]string
+	near map[string]string
+}
+
+func (c *checker) publicModels() publicModels {
+	found := publicModels{
+		entries: map[string]entry{}, of: map[[2]string][]string{}, near: map[string]string{},
+	}
 	known, ok := c.Release.Resource("models")
 	if !ok {
 		return found
@@ -105,11 +117,19 @@ func (c *checker) publicModels() map[string]entry {
 		if id, ok := c.publicID(known, item); ok {
 			provider, _ := envref.Static(yamlnode.Text(item, "provider_id"))
 			name, _ := envref.Static(yamlnode.Text(item, known.IDKey))
-			own := yamlnode.Text(item, known.ProviderIDKey)
-			if own == "" {
-				own = name
+			own := cmp.Or(yamlnode.Text(item, known.ProviderIDKey), name)
+			found.entries[id] = entry{provider: provider, own: own, name: name}
+		}
+	}
+	found.ids = slices.Sorted(maps.Keys(found.entries))
+	for _, id := range found.ids {
+		model := found.entries[id]
+		target := [2]string{model.provider, model.own}
+		found.of[target] = append(found.of[target], id)
+		for _, name := range []string{model.name, model.own} {
+			if found.near[name] == "" {
+				found.near[name] = id
 			}
-			found[id] = entry{provider: provider, own: own, name: name}
 		}
 	}
 	return found
@@ -117,18 +137,16 @@ func (c *checker) publicModels() map[string]entry {
 
 // unknownModel returns a description of a public ID that no model has, or an empty string if a model has this ID. A
 // provider can list models that are not registered, so an ID that begins with the ID of a provider can be correct.
-func (c *checker) unknownModel(id string, models map[string]entry) string {
-	if _, registered := models[id]; registered {
+func (c *checker) unknownModel(id string, models publicModels) string {
+	if _, registered := models.entries[id]; registered {
 		return ""
 	}
 	provider, own, _ := strings.Cut(id, "/")
 	if serving := c.Index.Find("inference", provider); own != "" && serving != nil && serving.Enabled {
 		return ""
 	}
-	for _, public := range slices.Sorted(maps.Keys(models)) {
-		if model := models[public]; model.name == id || model.own == id {
-			return fmt.Sprintf("no model: in server release %s, the name of this model is %q; write this name", c.Release.Line, public)
-		}
+	if public := models.near[id]; public != "" {
+		return fmt.Sprintf("no model: in server release %s, the name of this model is %q; write this name", c.Release.Line, public)
 	}
 	return fmt.Sprintf("no model: none is registered with this name, and there is no inference provider %q that could list it; available: %s",
 		provider, c.available("inference"))

@@ -2,7 +2,6 @@ package check
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -50,11 +49,11 @@ func (c *checker) modelReference(reference release.Reference, setting *yaml.Node
 		return
 	}
 	models := c.publicModels()
-	if _, registered := models[provider+"/"+model]; registered {
+	if _, registered := models.entries[provider+"/"+model]; registered {
 		return
 	}
-	for _, public := range slices.Sorted(maps.Keys(models)) {
-		if entry := models[public]; entry.provider == provider && (entry.name == model || entry.own == model) {
+	for _, public := range models.ids {
+		if entry := models.entries[public]; entry.provider == provider && (entry.name == model || entry.own == model) {
 			c.Warnf(c.OriginAt(reference.Path).Path,
 				"no model has the name %q: in server release %s, the name of the registered model is %q; unless the provider lists the model %q, the server ignores %s or does not start; set %s to %q",
 				provider+"/"+model, c.Release.Line, public, model, reference.Path, reference.ResourceKey, strings.TrimPrefix(public, provider+"/"))
