@@ -252,7 +252,7 @@ func TestLossesAcrossReleases(t *testing.T) {
 		},
 		"0.8 to 1.0": {
 			of("0.8", lossVolume), of("1.0", lossVolume), false,
-			[]string{"batches,prompts spec.distribution", "registry,vector_io/faiss,vector_io/sqlite-vec spec.distribution"},
+			[]string{"batches,prompts spec.distribution", "registry,vector_io/faiss,vector_io/sqlite-vec spec.distribution waits"},
 			"set spec.storage.kv to {} in the same change",
 		},
 		"0.8 to 1.0 with a generated configuration": {
@@ -471,7 +471,7 @@ func TestCrossings(t *testing.T) {
 		"0.3 to 0.2": {files},
 		"0.3 to 0.4": {"vector_io/faiss spec.distribution waits"},
 		"0.4 to 0.3": {"prompts spec.distribution"},
-		"0.8 to 1.0": {"batches,prompts spec.distribution", "registry,vector_io/faiss,vector_io/sqlite-vec spec.distribution"},
+		"0.8 to 1.0": {"batches,prompts spec.distribution", "registry,vector_io/faiss,vector_io/sqlite-vec spec.distribution waits"},
 		"1.0 to 0.8": {"batches,prompts spec.distribution", "interactions spec.distribution", "registry,vector_io/faiss,vector_io/sqlite-vec spec.distribution"},
 		"1.1 to 1.0": {"messages spec.distribution"},
 	}

@@ -141,7 +141,7 @@ func (c *comparison) stays(what string, was, is Data) {
 	}
 	reads := prefixed(c.after, is)
 	if c.crosses() && c.inFiles(is) && reads != prefixed(c.before, was) && (!reads || !c.after.Adopts) {
-		c.lose(what, pathDistribution, c.hiddenKeys(reads), false)
+		c.lose(what, pathDistribution, c.hiddenKeys(reads), reads)
 	}
 	if what == Files && is.Type == localFiles {
 		c.recorded(was)

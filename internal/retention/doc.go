@@ -26,8 +26,8 @@
 //	the files provider removed                yes        no      the previous provider can read the data again
 //	a kind of data in another kind of store   yes        no      the previous release can read the data again
 //	back below 1.0 with SQLite                yes        no      the newer release can read the data again
-//	from below 1.0 with SQLite, without a     yes        no      only a generated configuration has pods that
-//	generated configuration                                      rename the keys, so the server finds no vector store
+//	from below 1.0 with SQLite, without a     yes        yes     only the pods of a generated configuration rename
+//	generated configuration                                      the keys, so the server finds no vector store
 //	faiss from 0.3 to 0.4 or later            yes        yes     the server does not start with the data, and only
 //	                                                             the API of 0.3 can delete the data
 //	another public ID of an embedding model   yes        yes     searches in vector stores that keep the ID fail

@@ -124,7 +124,9 @@ const atRootHome = `
 ---
 apiVersion: llamastack.io/v1alpha2
 kind: LlamaStackDistribution
-metadata: {name: my, annotations: {llamastack.io/compat: v1alpha1}}
+metadata:
+  name: my
+  annotations: {llamastack.io/compat: v1alpha1, llamastack.io/accept-data-loss: "registry, vector_io/faiss, vector_io/sqlite-vec"}
 spec:
   distribution: {name: starter, version: %q}
   workload:

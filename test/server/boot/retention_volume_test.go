@@ -119,10 +119,9 @@ func retentionSeed(t *testing.T) uint64 {
 
 // TestRetentionOnVolume starts a stack with a volume on an older release, uses it as clients do, and starts a newer
 // release twice and then the older release again, each time in a new container on the same volume. Each server must
-// find
-// all data, unless the operator names the data before the change. If the operator delays the change, the newer release
-// does not start. From 0.8 on, a server moves the data directory at its start unless the pod prevents it (server fact
-// 77).
+// find all data, unless the operator names the data before the change. If the operator delays the change, the newer
+// release does not start, unless only vector stores and other resources would be lost. From 0.8 on, a server moves the
+// data directory at its start unless the pod prevents it (server fact 77).
 func TestRetentionOnVolume(t *testing.T) {
 	t.Parallel()
 	tested := map[string]bool{}
@@ -170,9 +169,12 @@ func (s *volumeStack) keep(t *testing.T, row volumeRow, older, newer *release.Re
 	)
 	for _, rel := range []*release.Release{newer, newer, older} {
 		next := s.plan(t, rel, root, previous)
-		if waiting, _ := next.Waiting(); len(waiting) > 0 {
-			t.Logf("%s waits: %s", rel.Version, waiting[0])
-			return
+		waiting, _ := next.Waiting()
+		for _, loss := range waiting {
+			t.Logf("%s waits: %s", rel.Version, loss)
+			if !strings.Contains(loss.Message, "stores the keys of") { // the test accepts this loss, and no other
+				return
+			}
 		}
 		for _, loss := range next.Losses {
 			for _, what := range loss.What {
