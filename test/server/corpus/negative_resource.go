@@ -218,7 +218,7 @@ func (n *negatives) otherName(reference release.Reference, section, key string) 
 	if !known {
 		return
 	}
-	n.choice("reference/other-name/"+reference.Path, Taken, "The server starts if the provider lists a model with this name, and the provider decides this.", mistake{
+	n.choice("reference/other-name/"+reference.Path, Unasked, "A provider might list a model with this name. Only the running server can determine this.", mistake{
 		right: n.small, wrong: n.own(n.smallSpec(fields{
 			"resources": fields{"models": []any{fields{
 				"name": "b", "providerModelId": "x", "modelType": "embedding", "metadata": fields{"embedding_dimension": 8},
