@@ -209,14 +209,14 @@ func notServed(from string) string {
 		"remove vectorIo from spec.disabled, or configure a vectorIo provider with the same ID again", whatMark, from)
 }
 
-// hiddenKeys returns the message about a release that reads keys with another prefix than the earlier release wrote. The
-// parameter prefix reports whether the later release reads the namespace of a store as the prefix of its keys.
+// hiddenKeys returns the message about a release that reads keys with another prefix than the earlier release wrote.
+// The parameter prefix reports whether the later release reads the namespace of a store as the prefix of its keys.
 func (c *comparison) hiddenKeys(prefix bool) string {
 	writes, reads, remedy := "with the namespace of their store", "without it", throughAPI
 	if prefix {
 		writes, reads = "without the namespace of their store", "with it"
-		remedy = fmt.Sprintf("the operator renames the keys if it generates the configuration: in a v1alpha2 stack without overrideConfig, "+
-			"set spec.storage.kv to {} in the same change; otherwise, %s, and accept the change with the annotation %s: %q",
+		remedy = fmt.Sprintf("the operator renames the keys if it generates the configuration: in a v1alpha2 stack without "+
+			"overrideConfig, set spec.storage.kv to {} in the same change; otherwise, %s, and accept the change with the annotation %s: %q",
 			throughAPI, Annotation, whatMark)
 	}
 	return fmt.Sprintf("release %s stores the keys of %s %s, but release %s reads keys %s, and does not find the existing data; "+
