@@ -41,6 +41,8 @@ type checker struct {
 	draft.Finder
 	// choices caches, by API, the lists of providers that messages contain.
 	choices map[string]string
+	// models are the registered models. They are set when they are first needed.
+	models *publicModels
 	// removed maps each path that the user removed from the configuration to the entry that removed it.
 	removed map[string]*field.Path
 }

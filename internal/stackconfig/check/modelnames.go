@@ -22,8 +22,7 @@ var effects = []string{"permit", "forbid"}
 // modelNames warns about public IDs of models that the user writes and that the release does not have, or that are not
 // the only ID of the model. The server does not check these names when it starts (server fact 80).
 func (c *checker) modelNames() {
-	models := c.publicModels()
-	c.accessRules(models)
+	c.accessRules()
 	shields, ok := c.Release.Resource("shields")
 	if !ok {
 		return
@@ -39,7 +38,7 @@ func (c *checker) modelNames() {
 		if serving == nil || serving.ProviderType != llamaGuard {
 			continue
 		}
-		if problem := c.unknownModel(model, models); problem != "" {
+		if problem := c.unknownModel(model); problem != "" {
 			c.Warnf(path, "%q names %s", model, problem)
 		}
 	}
@@ -49,7 +48,7 @@ func (c *checker) modelNames() {
 const llamaGuard = "inline::llama-guard"
 
 // accessRules warns about rules of the user that apply to no resource, or not to all names of a model.
-func (c *checker) accessRules(models publicModels) {
+func (c *checker) accessRules() {
 	rules := yamlnode.Items(yamlnode.At(c.Root, strings.Split(accessPolicy, ".")...))
 	named := make(map[string]bool)
 	for _, rule := range rules {
@@ -67,7 +66,7 @@ func (c *checker) accessRules(models publicModels) {
 			if kind, id, qualified := strings.Cut(resource, "::"); !qualified {
 				c.Warnf(path, "%q selects no resource; write a type, two colons and an ID, such as model::vllm/llama or model::*", resource)
 			} else if kind == "model" && id != "*" {
-				c.ruledModel(path, id, models, named)
+				c.ruledModel(path, id, named)
 			}
 		}
 	}
@@ -75,14 +74,14 @@ func (c *checker) accessRules(models publicModels) {
 
 // ruledModel checks the ID of a model in an access rule. Other entries for the same model are separate resources, to
 // which the rule does not apply. The parameter named contains the resources that rules name.
-func (c *checker) ruledModel(path *field.Path, id string, models publicModels, named map[string]bool) {
-	if problem := c.unknownModel(id, models); problem != "" {
+func (c *checker) ruledModel(path *field.Path, id string, named map[string]bool) {
+	if problem := c.unknownModel(id); problem != "" {
 		c.Warnf(path, "the rule selects %s", problem)
 		return
 	}
 	provider, own, _ := strings.Cut(id, "/")
-	ruled, registered := models.entries[id]
-	if registered {
+	models := c.publicModels()
+	if ruled, registered := models.entries[id]; registered {
 		provider, own = ruled.provider, ruled.own
 	}
 	for _, public := range models.of[[2]string{provider, own}] {
@@ -105,10 +104,15 @@ type publicModels struct {
 	near map[string]string
 }
 
-func (c *checker) publicModels() publicModels {
-	found := publicModels{
+// publicModels returns the registered models. It caches the result, because the models no longer change at this step.
+func (c *checker) publicModels() *publicModels {
+	if c.models != nil {
+		return c.models
+	}
+	found := &publicModels{
 		entries: map[string]entry{}, of: map[[2]string][]string{}, near: map[string]string{},
 	}
+	c.models = found
 	known, ok := c.Release.Resource("models")
 	if !ok {
 		return found
@@ -137,7 +141,8 @@ func (c *checker) publicModels() publicModels {
 
 // unknownModel returns a description of a public ID that no model has, or an empty string if a model has this ID. A
 // provider can list models that are not registered, so an ID that begins with the ID of a provider can be correct.
-func (c *checker) unknownModel(id string, models publicModels) string {
+func (c *checker) unknownModel(id string) string {
+	models := c.publicModels()
 	if _, registered := models.entries[id]; registered {
 		return ""
 	}

@@ -48,7 +48,7 @@ func (c *checker) unrouted() {
 		earlier := last[e.API]
 		last[e.API] = e
 		if earlier != nil && earlier.Path() != nil && earlier.ID != e.ID {
-			c.Warnf(earlier.Path(), "the server uses only the last provider for the API %s, which is %q, and ignores %q; remove one of them", e.API, e.ID, earlier.ID)
+			c.Warnf(earlier.Path(), "the server uses only the last provider for the API %s, which is %q, and ignores %q; remove one of them", draft.APIField(e.API), e.ID, earlier.ID)
 		}
 	}
 }

@@ -132,10 +132,11 @@ func replacedBy(d *draft.Draft, p *intent.Provider) *draft.Provider {
 	if api, known := d.Release.API(p.API); !known || api.RoutingTable != "" || len(all) == 0 {
 		return nil
 	}
-	if last := all[len(all)-1]; last.Path() == nil && !d.Disabled.Has(last.API, last.ID) {
-		return last
+	last := all[len(all)-1]
+	if last.Path() != nil || d.Disabled.Has(last.API, last.ID) || d.Intent.Declares(last.API, last.ID) {
+		return nil // another field of the spec decides about this provider
 	}
-	return nil
+	return last
 }
 
 // providerConfig returns the config of a user's provider: endpoint, credential, secrets and settings under the keys of

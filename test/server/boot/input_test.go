@@ -95,10 +95,10 @@ type namedTest struct {
 // function begin creates the stack. If the first step fails, the others do not run. The result contains the outcome of
 // each step that ran, keyed by its name. The whole retention tests always run, because they measure the servers.
 func inSequence(
-	t *testing.T, rel *release.Release, begin func(), steps []namedTest, inputs ...any,
+	t *testing.T, releases []string, begin func(), steps []namedTest, inputs ...any,
 ) (outcomes map[string]string) {
 	t.Helper()
-	c := realserver.NewCase(t, []string{rel.Version}, inputs...)
+	c := realserver.NewCase(t, releases, inputs...)
 	proven := !wholeRetention && c.Passed(t, &struct{}{})
 	if !proven {
 		begin()

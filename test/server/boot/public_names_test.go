@@ -77,7 +77,7 @@ func TestPublicNames(t *testing.T) {
 	for name, steps := range nameCases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			newest := lineOf(t, steps[len(steps)-1].release)
+			versions := []string{lineOf(t, steps[0].release).Version, lineOf(t, steps[len(steps)-1].release).Version}
 			planned := newNamedStack(t, plannedKeptStack(t, lineOf(t, steps[0].release), onSQLite, nil), "http://"+unused)
 			var s *namedStack
 			var inputs []any
@@ -87,7 +87,7 @@ func TestPublicNames(t *testing.T) {
 				inputs = append(inputs, planned.stack.planned(t))
 				tests = append(tests, namedTest{steps[i].name, func(t *testing.T) { s.try(t, &steps[i]) }})
 			}
-			inSequence(t, newest, func() {
+			inSequence(t, versions, func() {
 				s = newNamedStack(t, newKeptStack(t, lineOf(t, steps[0].release), onSQLite, nil), startAuthService(t))
 				s.stack.on.models.serve("emb") // the provider lists the model, as vLLM does, but not as an embedding model
 			}, tests, inputs...)

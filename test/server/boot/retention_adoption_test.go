@@ -55,7 +55,7 @@ func TestRetentionAdoption(t *testing.T) {
 				inputs = append(inputs, planned.stack.inputOf(t, planned.pod(t, step.earlier)))
 				steps = append(steps, namedTest{step.name, func(t *testing.T) { a.try(t, step) }})
 			}
-			outcomes := inSequence(t, rel, func() {
+			outcomes := inSequence(t, []string{rel.Version}, func() {
 				a = newAdoption(t, newKeptStack(t, rel, tc.store, adoptionBase(t, rel)))
 			}, steps, inputs...)
 			for _, step := range steps {

@@ -35,7 +35,8 @@ func TestRetention(t *testing.T) {
 			inputs = append(inputs, planned.stack.planned(t))
 			steps = append(steps, namedTest{tc.name, func(t *testing.T) { r.try(t, &tc) }})
 		}
-		outcomes := inSequence(t, rel, func() { r = newRetention(t, newKeptStack(t, rel, store, nil)) }, steps, inputs...)
+		begin := func() { r = newRetention(t, newKeptStack(t, rel, store, nil)) }
+		outcomes := inSequence(t, []string{rel.Version}, begin, steps, inputs...)
 		report.add(rel.Version, store, steps[0].name, outcomes[steps[0].name])
 		for _, tc := range retentionCases {
 			report.add(rel.Version, store, tc.name, cmp.Or(outcomes[tc.name], absent))
