@@ -157,7 +157,8 @@ test-retention: $(BIN)/gotestsum ## Test on the real servers that changes to a s
 test-faults: cluster-tool $(BIN)/gotestsum ## Test the operator with faults in its calls and its environment, at every write, and print a table (minutes)
 	@export $(ASSETS); mkdir -p $(CACHE)/test; status=0; \
 	hack/test test-faults -count=1 -timeout=60m ./test/faults -all -table=$(abspath $(CACHE))/test/faults.md \
-		+ -count=1 -timeout=60m ./test/transition -all || status=$$?; \
+		+ -count=1 -timeout=60m ./test/transition -all \
+		+ -count=1 -timeout=60m -run='DisconnectAfterWrites$$' ./internal/controller -all || status=$$?; \
 	cat $(CACHE)/test/faults.md; exit $$status
 
 .PHONY: test-cold

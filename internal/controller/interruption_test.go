@@ -8,9 +8,11 @@ package controller_test
 import (
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -187,9 +189,33 @@ func normalize(object client.Object) client.Object {
 	return object
 }
 
-// TestDisconnectAfterEveryWrite checks that an operator can be disconnected after any of its writes, whether or not it
+var all = flag.Bool("all", false, "disconnect the operator after every write (make test-faults), and not only after some of them")
+
+// disconnections calls a function with the numbers of the writes after which the operator is disconnected: without the
+// flag -all, these are the given ones. The function reports whether the operator made that many writes.
+func disconnections(t *testing.T, some []int, disconnect func(n int) (wasCut bool)) {
+	t.Helper()
+	if !*all {
+		for _, n := range some {
+			if !disconnect(n) {
+				t.Errorf("the operator makes fewer than %d writes, so the test disconnects nothing", n)
+			}
+		}
+		return
+	}
+	n := 0
+	for disconnect(n) {
+		n++
+	}
+	t.Logf("the result is the same after a disconnection after any of %d writes", n)
+	if n < slices.Max(some) {
+		t.Errorf("the test counts only %d writes", n)
+	}
+}
+
+// TestDisconnectAfterWrites checks that an operator can be disconnected after any of its writes, whether or not it
 // receives the response: the next operator brings the stack to the same state.
-func TestDisconnectAfterEveryWrite(t *testing.T) {
+func TestDisconnectAfterWrites(t *testing.T) {
 	const updated = `
 distribution: {name: starter}
 providers:
@@ -217,6 +243,7 @@ workload: {replicas: 2, storage: {size: 1Gi}, overrides: {serviceAccountName: de
 			t.Fatal(err)
 		}
 	}
+	some := map[bool][]int{false: {3}, true: {2, 4}}
 	for _, change := range []string{"create", "update"} {
 		run := func(t *testing.T, want map[string]any, cut func(env *controllertest.Environment) bool) (map[string]any,
 			bool,
@@ -250,19 +277,13 @@ workload: {replicas: 2, storage: {size: 1Gi}, overrides: {serviceAccountName: de
 		want, _ := run(t, nil, func(*controllertest.Environment) bool { return false })
 		for _, loseAnswer := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, response dropped: %t", change, loseAnswer), func(t *testing.T) {
-				for n := 0; ; n++ {
+				disconnections(t, some[loseAnswer], func(n int) bool {
 					_, wasCut := run(t, want, func(env *controllertest.Environment) bool {
 						return reconcileUntilDisconnected(t, env, n, loseAnswer && n > 0,
 							func() error { return checkObserved(t, env, "my") })
 					})
-					if !wasCut {
-						t.Logf("the stack reaches the same state after a disconnection after any of %d writes", n)
-						if n < 5 {
-							t.Errorf("the test counts only %d writes", n)
-						}
-						return
-					}
-				}
+					return wasCut
+				})
 			})
 		}
 	}
@@ -279,12 +300,14 @@ func checkObserved(t *testing.T, env *controllertest.Environment, name string) e
 	return nil
 }
 
-// TestPreflightDisconnectAfterEveryWrite checks that an operator can be disconnected after any of its writes: the next
+// TestPreflightDisconnectAfterWrites checks that an operator can be disconnected after any of its writes: the next
 // operator continues with the same pod, and never creates a second one.
-func TestPreflightDisconnectAfterEveryWrite(t *testing.T) {
+func TestPreflightDisconnectAfterWrites(t *testing.T) {
 	t.Parallel()
+	some := map[bool][]int{false: {3}, true: {4}} // before and after the write that creates the pod
+	created := false
 	for _, loseAnswer := range []bool{false, true} {
-		for n := 0; ; n++ {
+		disconnections(t, some[loseAnswer], func(n int) bool {
 			env := controllertest.NewEnvironment(t)
 			first := env.StartWithReadyStack(t, controllertest.VolumeSpec)
 			first.Stop(t)
@@ -295,6 +318,7 @@ func TestPreflightDisconnectAfterEveryWrite(t *testing.T) {
 			wasCut := reconcileUntilDisconnected(t, env, n, loseAnswer && n > 0,
 				func() error { return checkObserved(t, env, "my") })
 			made := env.ListPreflightPods(t)
+			created = created || len(made) == 1
 			env.StartReconciler(t, env.Namespace+"-after")
 			pod := env.WaitForPreflightPod(t, nil)
 			if len(made) > 1 || len(made) == 1 && made[0].UID != pod.UID {
@@ -306,12 +330,10 @@ func TestPreflightDisconnectAfterEveryWrite(t *testing.T) {
 			env.SetPodStatus(t, pod, controllertest.ContainersReadyStatus())
 			env.WaitForDeploymentUpdate(t, before)
 			env.WaitForNoPreflight(t)
-			if !wasCut {
-				if n < 3 {
-					t.Errorf("the test counts only %d writes", n)
-				}
-				break
-			}
-		}
+			return wasCut
+		})
+	}
+	if !created {
+		t.Error("no operator was disconnected after it had created a pod")
 	}
 }

@@ -20,12 +20,25 @@ import (
 // the path of the binary.
 func BuildOperator(t testing.TB, version string) string {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), "manager")
-	command := exec.CommandContext(t.Context(), "go", "build", "-ldflags", "-X main.version="+version, "-o", program,
-		"./cmd/manager")
+	return build(t, "manager", version)
+}
+
+// BuildCommandLine builds kubectl-llamastack with the given version. It returns the path of the binary.
+func BuildCommandLine(t testing.TB, version string) string {
+	t.Helper()
+	return build(t, "kubectl-llamastack", version)
+}
+
+// build builds a program of this module. The path depends only on the program and its version, so that go links the
+// program once for all tests, as long as its code does not change.
+func build(t testing.TB, name, version string) string {
+	t.Helper()
+	program := filepath.Join(Root(), ".cache", "test", "programs", version, name)
+	command := exec.CommandContext(t.Context(), "go", "build", "-ldflags", "-s -w -X main.version="+version, "-o", program,
+		"./cmd/"+name)
 	command.Dir = Root()
 	if output, err := command.CombinedOutput(); err != nil {
-		t.Fatalf("build the operator: %v\n%s", err, output)
+		t.Fatalf("build %s: %v\n%s", name, err, output)
 	}
 	return program
 }

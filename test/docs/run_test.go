@@ -6,7 +6,6 @@ import (
 	"io"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -107,13 +106,10 @@ func TestPages(t *testing.T) {
 func programs(t *testing.T, kubectl string) string {
 	t.Helper()
 	folder := t.TempDir()
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", folder+"/", "./cmd/kubectl-llamastack")
-	build.Dir = testutil.Root()
-	if output, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build the command line: %v\n%s", err, output)
-	}
-	helm := filepath.Join(testutil.Root(), ".cache/bin/helm")
-	for name, target := range map[string]string{"kubectl": kubectl, "helm": helm} {
+	for name, target := range map[string]string{
+		"kubectl": kubectl, "helm": filepath.Join(testutil.Root(), ".cache/bin/helm"),
+		"kubectl-llamastack": testutil.BuildCommandLine(t, process.Version),
+	} {
 		if _, err := os.Stat(target); err != nil {
 			continue
 		}

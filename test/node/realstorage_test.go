@@ -118,3 +118,45 @@ func TestRealServerStorage(t *testing.T) {
 		}
 	}
 }
+
+// atRootHome is a stack that was created as v1alpha1, whose volume is the data directory in the home directory.
+const atRootHome = `
+---
+apiVersion: llamastack.io/v1alpha2
+kind: LlamaStackDistribution
+metadata: {name: my, annotations: {llamastack.io/compat: v1alpha1}}
+spec:
+  distribution: {name: starter, version: %q}
+  networking: {port: 8321}
+  workload:
+    resources: ` + realRequests + `
+    storage: {size: 1Gi, mountPath: /root/.llama}
+    overrides: {env: [{name: HOME, value: /root}]}
+`
+
+// A newer server moves the data directory at its start, which empties a volume that is mounted there, unless the pod
+// prevents it (server fact 77). After an upgrade, the server finds a conversation of the older release, also in another
+// pod.
+func TestRealServerKeepsTheVolume(t *testing.T) {
+	s := newRealScenario(t, "server@"+realRelease, "server@"+newestRelease)
+	s.kubectl("label", "namespace", s.namespace, "pod-security.kubernetes.io/enforce=baseline", "--overwrite") // root, as the image requests
+	s.apply(fmt.Sprintf(atRootHome, realRelease))
+	c := s.client()
+	s.ready("my")
+	path := s.service("my") + "/v1/conversations"
+	id, _ := c.post(path, `{"metadata": {"of": "a client"}}`)["id"].(string)
+	if id == "" {
+		t.Fatal("the conversation has no ID")
+	}
+	s.apply(fmt.Sprintf(atRootHome, newestRelease))
+	s.serverVersion("my", newestRelease)
+	for range 2 {
+		s.ready("my")
+		c.eventually(func() error {
+			var found map[string]any
+			return c.try(path+"/"+id, &found)
+		})
+		s.kubectl("delete", "pod", s.onePod("my").Name)
+	}
+	s.ready("my")
+}

@@ -3,7 +3,6 @@ package webhook
 import (
 	"fmt"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -189,14 +188,8 @@ func (c *cluster) turnBack(t *testing.T, stored []unstructured.Unstructured) {
 	if output, err := c.Kubectl(t, "replace", "-f", process.DefinitionBefore()); err == nil {
 		t.Errorf("the older definition was accepted while objects are stored in v1alpha2:\n%s", output)
 	}
-	tool := filepath.Join(t.TempDir(), "kubectl-llamastack")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", tool, "./cmd/kubectl-llamastack")
-	build.Dir = testutil.Root()
-	if output, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build the command line: %v\n%s", err, output)
-	}
-	migrate := exec.CommandContext(t.Context(), tool, "migrate", "--storage", v1alpha1.GroupVersion.Version,
-		"--kubeconfig", c.Kubeconfig)
+	migrate := exec.CommandContext(t.Context(), testutil.BuildCommandLine(t, process.Version), "migrate",
+		"--storage", v1alpha1.GroupVersion.Version, "--kubeconfig", c.Kubeconfig)
 	if output, err := migrate.CombinedOutput(); err != nil {
 		t.Fatalf("migrate: %v\n%s", err, output)
 	}
