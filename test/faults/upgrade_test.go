@@ -30,7 +30,8 @@ import (
 
 // before is the path of an older operator's binary. If it is set, the upgrade begins with the objects that the older
 // operator creates, and the test writes these objects to the cases. The cases in the repository contain the objects of
-// commit 2eb38a2. In this commit, the operator does not yet create preflight pods.
+// commit 2eb38a2, in which the operator does not yet create preflight pods. The case "volume" contains those of commit
+// 7940428d, in which the operator does not yet set the variable of the server's data directory.
 var before = flag.String("before", "", "program of the operator to upgrade from; if set, the test rewrites testdata/upgrade")
 
 const (
