@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
 // The passwords contain characters that must be encoded in a URL. If they are not encoded, the server cannot connect.
@@ -135,11 +137,12 @@ spec:
 `
 
 // A newer server moves the data directory at its start, which empties a volume that is mounted there, unless the pod
-// prevents it (server fact 77). After an upgrade, the server finds a conversation of the older release, also in another
-// pod.
+// prevents it (server fact 77). The upgrade waits, because the newer server cannot see the vector stores of the older
+// one. After the loss is accepted, the server finds a conversation of the older release, also in another pod.
 func TestRealServerKeepsTheVolume(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease, "server@"+newestRelease)
-	s.kubectl("label", "namespace", s.namespace, "pod-security.kubernetes.io/enforce=baseline", "--overwrite") // root, as the image requests
+	// The pods of v1alpha1 stacks have the user of the image.
+	s.kubectl("label", "namespace", s.namespace, "pod-security.kubernetes.io/enforce=baseline", "--overwrite")
 	s.apply(fmt.Sprintf(atRootHome, realRelease))
 	c := s.client()
 	s.ready("my")
@@ -148,7 +151,13 @@ func TestRealServerKeepsTheVolume(t *testing.T) {
 	if id == "" {
 		t.Fatal("the conversation has no ID")
 	}
+	before := s.onePod("my")
 	s.apply(fmt.Sprintf(atRootHome, newestRelease))
+	s.condition("my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDataLossNotAccepted)
+	if pod := s.onePod("my"); pod.UID != before.UID {
+		t.Errorf("pod %s replaced pod %s while the change waits", pod.Name, before.Name)
+	}
+	s.kubectl("annotate", "llsd", "my", "llamastack.io/accept-data-loss=registry, vector_io/faiss, vector_io/sqlite-vec")
 	s.serverVersion("my", newestRelease)
 	for range 2 {
 		s.ready("my")

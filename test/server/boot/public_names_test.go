@@ -31,15 +31,13 @@ type nameStep struct {
 	release string
 	change  func(t *testing.T, s *namedStack)
 	// waits lists the data for which the change waits, compared with the first pods. If there is such data, the check
-	// shows
-	// what the change would break.
+	// shows what the change would break.
 	waits []string
 	check func(ctx context.Context, s *namedStack, server *llamaStack) error
 }
 
 // nameCases contains, for each reason for a change of a public ID, the steps of a stack: the first pods, the change,
-// and
-// the remedy in the message about the change.
+// and the remedy in the message about the change.
 var nameCases = map[string][]nameStep{
 	"embedding model with a providerModelId, 0.7 to 1.5": {
 		{

@@ -28,8 +28,7 @@ import (
 )
 
 // volumeStack is a stack with a volume that runs the configuration of its image. In the spec, HOME is the home
-// directory
-// of the image, and IMAGE is the image.
+// directory of the image, and IMAGE is the image.
 type volumeStack struct {
 	// spec is the spec, and mount is the mount path of the volume below the home directory.
 	spec, mount string
@@ -159,14 +158,8 @@ func (s *volumeStack) keep(t *testing.T, row volumeRow, older, newer *release.Re
 	var data volumeData
 	named := map[string]bool{}
 	previous := s.plan(t, older, root, nil)
-	s.start(
-		t,
-		row,
-		older,
-		previous,
-		root,
-		func(ctx context.Context, server *llamaStack) error { return data.fill(ctx, older, server) },
-	)
+	fill := func(ctx context.Context, server *llamaStack) error { return data.fill(ctx, older, server) }
+	s.start(t, row, older, previous, root, fill)
 	for _, rel := range []*release.Release{newer, newer, older} {
 		next := s.plan(t, rel, root, previous)
 		waiting, _ := next.Waiting()
@@ -181,14 +174,8 @@ func (s *volumeStack) keep(t *testing.T, row volumeRow, older, newer *release.Re
 				named[what] = named[what] || !strings.Contains(loss.Message, "is not known")
 			}
 		}
-		s.start(
-			t,
-			row,
-			rel,
-			next,
-			root,
-			func(ctx context.Context, server *llamaStack) error { return data.check(ctx, server, named) },
-		)
+		check := func(ctx context.Context, server *llamaStack) error { return data.check(ctx, server, named) }
+		s.start(t, row, rel, next, root, check)
 		previous = next
 	}
 	maps.DeleteFunc(named, func(_ string, certain bool) bool { return !certain })
@@ -249,8 +236,7 @@ func (d *volumeData) check(ctx context.Context, server *llamaStack, named map[st
 }
 
 // inContainer is a shell script that mounts the home directory of an image with a new writable layer, and the volume,
-// in
-// a private namespace. It then runs the program in the remaining arguments as the user.
+// in a private namespace. It then runs the program in the remaining arguments as the user.
 const inContainer = `set -e
 mount -t overlay overlay -o "lowerdir=$0,upperdir=$1/upper,workdir=$1/work" "$2"
 mkdir -p "$4"
@@ -268,16 +254,8 @@ func (s *volumeStack) start(
 	use func(ctx context.Context, server *llamaStack) error,
 ) {
 	t.Helper()
-	home, volume, image, layer := filepath.Join(
-		root,
-		"home",
-	), filepath.Join(
-		root,
-		"volume",
-	), filepath.Join(
-		root,
-		"image",
-	), t.TempDir()
+	home, volume, image := filepath.Join(root, "home"), filepath.Join(root, "volume"), filepath.Join(root, "image")
+	layer := t.TempDir()
 	directories := []string{home, volume, image, layer + "/upper", layer + "/work"}
 	if row.layer {
 		directories = append(directories, image+"/.llama", image+"/.llama/distributions")
@@ -295,17 +273,8 @@ func (s *volumeStack) start(
 	server, err := startServer(t, boot{
 		release: rel, config: config, home: home, client: http.DefaultClient, scheme: "http", env: podEnvironment(t, of),
 		wrapper: []string{
-			"unshare",
-			"-m",
-			"/bin/sh",
-			"-c",
-			inContainer,
-			image,
-			layer,
-			home,
-			volume,
-			home + s.mount,
-			strconv.Itoa(row.user),
+			"unshare", "-m", "/bin/sh", "-c", inContainer,
+			image, layer, home, volume, home + s.mount, strconv.Itoa(row.user),
 		},
 	})
 	if err != nil {
