@@ -2,11 +2,10 @@ package plan
 
 import (
 	"bytes"
+	"encoding/json"
 	"path"
 	"slices"
 	"strings"
-
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
@@ -42,7 +41,7 @@ func paths(in Input, config []byte) []render.EnvVar {
 	case !names.Compat(in.Object.Annotations) && storage(spec):
 		found = volumePaths(in, config)
 	case root != "":
-		mounts := dataMounts(spec)
+		mounts := dataMounts(in)
 		found = stackconfig.PathsBeside(config, in.Distribution.Release, in.Distribution.Published(), root,
 			func(path string) bool {
 				return slices.ContainsFunc(mounts, func(mount string) bool { return within(path, mount) })
@@ -92,7 +91,7 @@ func dataDirVariable(in Input) string {
 func movesInVolume(in Input, config []byte, root string) bool {
 	_, known := in.Distribution.Release.Distribution(in.Distribution.Published())
 	return names.Compat(in.Object.Annotations) && !known && in.Override == nil && len(bytes.TrimSpace(config)) == 0 &&
-		slices.ContainsFunc(dataMounts(&in.Object.Spec), func(mount string) bool { return within(path.Dir(root), mount) })
+		slices.ContainsFunc(dataMounts(in), func(mount string) bool { return within(path.Dir(root), mount) })
 }
 
 // dataRoot returns the data directory of the server, such as /.llama. This is ~/.llama if the home directory is known
@@ -100,7 +99,7 @@ func movesInVolume(in Input, config []byte, root string) bool {
 // neither is known. If a server has already moved ~/.llama to ~/.ogx, the result is ~/.ogx.
 func dataRoot(in Input) string {
 	spec := &in.Object.Spec
-	mounts := dataMounts(spec)
+	mounts := dataMounts(in)
 	if home, known := homeDirectory(in); known {
 		root := path.Join(home, legacyDirectory)
 		if moved := path.Join(home, movedDirectory); in.Before.Uses(moved) && !in.Before.Uses(root) {
@@ -124,24 +123,56 @@ func dataRoot(in Input) string {
 // homeDirectory returns the server's home directory. The image determines the home directory if neither the user nor
 // the operator sets it, and this home directory is unknown.
 func homeDirectory(in Input) (home string, known bool) {
-	spec := &in.Object.Spec
-	env := intent.Overrides(spec).Env
-	if i := slices.IndexFunc(env, func(e corev1.EnvVar) bool { return e.Name == names.EnvHome }); i >= 0 {
-		return env[i].Value, path.IsAbs(env[i].Value)
+	for _, variable := range slices.Backward(ownContainer(in).Env) {
+		if variable.Name == names.EnvHome {
+			return variable.Value, path.IsAbs(variable.Value)
+		}
 	}
+	spec := &in.Object.Spec
 	return render.MountPath(spec), !names.Compat(in.Object.Annotations) && storage(spec)
 }
 
 // dataMounts returns the paths of the data volume and of the user's volumes.
-func dataMounts(spec *v1alpha2.LlamaStackDistributionSpec) []string {
+func dataMounts(in Input) []string {
 	var mounts []string
-	if storage(spec) {
+	if spec := &in.Object.Spec; storage(spec) {
 		mounts = append(mounts, render.MountPath(spec))
 	}
-	for _, mount := range intent.Overrides(spec).VolumeMounts {
+	for _, mount := range ownContainer(in).VolumeMounts {
 		mounts = append(mounts, mount.MountPath)
 	}
 	return mounts
+}
+
+// containerPart is the part of a container that determines where the server stores data.
+type containerPart struct {
+	Name         string
+	Env          []struct{ Name, Value string }
+	VolumeMounts []struct{ MountPath string }
+}
+
+// ownContainer returns what the user adds to the server's container, including a patch for the pod template. It ignores
+// an invalid patch, because package podtemplate reports the errors in it.
+func ownContainer(in Input) (own containerPart) {
+	overrides := intent.Overrides(&in.Object.Spec)
+	for _, variable := range overrides.Env {
+		own.Env = append(own.Env, struct{ Name, Value string }{variable.Name, variable.Value})
+	}
+	for _, mount := range overrides.VolumeMounts {
+		own.VolumeMounts = append(own.VolumeMounts, struct{ MountPath string }{mount.MountPath})
+	}
+	var patch struct {
+		Spec struct{ Containers []containerPart }
+	}
+	if overrides.PodTemplate == nil || json.Unmarshal(overrides.PodTemplate.Raw, &patch) != nil {
+		return own
+	}
+	for _, container := range patch.Spec.Containers {
+		if container.Name == names.ServerContainer(in.Object.Annotations) {
+			own.Env, own.VolumeMounts = append(own.Env, container.Env...), append(own.VolumeMounts, container.VolumeMounts...)
+		}
+	}
+	return own
 }
 
 func storage(spec *v1alpha2.LlamaStackDistributionSpec) bool {

@@ -337,9 +337,11 @@ func TestPathsOfAnOlderStack(t *testing.T) {
 		"distribution: {image: \"example.com/mine:1.5.0\"}\nworkload: {storage: {mountPath: /data}, overrides: {env: [{name: HOME, value: /data}]}}": {"HOME=/data"},
 		v08 + "{storage: {mountPath: /.ogx}}": {"OGX_CONFIG_DIR=/.ogx"},
 		v08 + "{overrides: {volumes: [{name: a, hostPath: {path: /a}}], volumeMounts: [{name: a, mountPath: /a/.llama}]}}": below("/a/.llama"),
-		v08 + "{storage: {}, overrides: {env: [{name: OGX_CONFIG_DIR, value: /mine}]}}":                                    append(below("/.llama")[1:], "OGX_CONFIG_DIR=/mine"),
-		v08 + "{storage: {}, overrides: {env: [{name: HOME, value: /.llama}]}}":                                            append(below("/.llama/.llama"), "HOME=/.llama"),
-		v08 + "{storage: {}, overrides: {env: [{name: HOME, value: /tmp}]}}":                                               append(below("/.llama"), "HOME=/tmp"),
+		v08 + "{overrides: {podTemplate: {spec: {volumes: [{name: a, hostPath: {path: /a}}], containers: [{name: llama-stack, " +
+			"env: [{name: HOME, value: /a}], volumeMounts: [{name: a, mountPath: /a}]}]}}}}": append([]string{"HOME=/a"}, below("/a/.llama")...),
+		v08 + "{storage: {}, overrides: {env: [{name: OGX_CONFIG_DIR, value: /mine}]}}": append(below("/.llama")[1:], "OGX_CONFIG_DIR=/mine"),
+		v08 + "{storage: {}, overrides: {env: [{name: HOME, value: /.llama}]}}":         append(below("/.llama/.llama"), "HOME=/.llama"),
+		v08 + "{storage: {}, overrides: {env: [{name: HOME, value: /tmp}]}}":            append(below("/.llama"), "HOME=/tmp"),
 	} {
 		if diff := cmp.Diff(want, set(spec)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", spec, diff)
