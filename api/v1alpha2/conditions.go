@@ -242,6 +242,8 @@ const (
 	EventConfigGenerated = "ConfigGenerated"
 	// EventDeploymentUpdated means that the operator applied a change to the Deployment. Event: Normal.
 	EventDeploymentUpdated = "DeploymentUpdated"
+	// EventDeploymentUpdateFailed means that the API server rejected an object of the stack. Event: Warning.
+	EventDeploymentUpdateFailed = "DeploymentUpdateFailed"
 	// EventConfigGenerationFailed means that the condition ConfigGenerated is False. Event: Warning.
 	EventConfigGenerationFailed = "ConfigGenerationFailed"
 	// EventSecretResolutionFailed means that the condition SecretsResolved is False. Event: Warning.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -31,11 +32,13 @@ func classify(err error, condition string) *status.Failure {
 		if condition == v1alpha2.ConditionDeploymentUpdated {
 			reason = v1alpha2.ReasonDeploymentUpdateFailed
 		}
-		retry := status.Backoff
-		if fieldsInvalid(err) {
-			retry = status.Invalid
+		failure := &status.Failure{
+			Condition: condition, Reason: reason, Message: withRemedy(err), Retry: status.Backoff, Err: err,
 		}
-		return &status.Failure{Condition: condition, Reason: reason, Message: withRemedy(err), Retry: retry, Err: err}
+		if fieldsInvalid(err) {
+			failure.Retry, failure.Message = status.Invalid, withoutValues(failure.Message)
+		}
+		return failure
 	}
 }
 
@@ -100,6 +103,13 @@ func fieldsInvalid(err error) bool {
 // maxRefusal is the maximum length, in bytes, of an API server error in the status. The error contains every invalid
 // value, and several conditions repeat the error.
 const maxRefusal = 4 << 10
+
+// objectValue matches an object or list in a message about an invalid field: the internal form of the whole object,
+// which the user did not write.
+var objectValue = regexp.MustCompile(`Invalid value: [{\[].*?[}\]]: `)
+
+// withoutValues removes objects and lists from the API server's message about invalid fields.
+func withoutValues(message string) string { return objectValue.ReplaceAllString(message, "") }
 
 // withRemedy returns the API server's message. If a webhook could not be called, or the operator lacks a permission,
 // withRemedy adds a remedy, because the message does not contain one.

@@ -98,6 +98,8 @@ func TestDenialOfAChange(t *testing.T) {
 		name, spec string
 		deny       func(*testing.T, *controllertest.Environment) func()
 		message    string
+		// needsChange reports whether only a change to the stack helps.
+		needsChange bool
 	}{
 		{
 			"a policy", `{distribution: {name: starter}, workload: {workers: 2}}`,
@@ -108,13 +110,13 @@ func TestDenialOfAChange(t *testing.T) {
 				return env.DenyWrites(t, "apps", "deployments", "no changes before the holidays", probe)
 			},
 			`apply Deployment "my": deployments.apps "my" is forbidden: ValidatingAdmissionPolicy 'NS-deployments' with binding ` +
-				`'NS-deployments' denied request: no changes before the holidays`,
+				`'NS-deployments' denied request: no changes before the holidays`, false,
 		},
 		{
 			"an invalid pod template", `{distribution: {name: starter}, workload: {overrides: {podTemplate: {spec: {dnsPolicy: Nowhere}}}}}`,
 			func(*testing.T, *controllertest.Environment) func() { return func() {} },
 			`apply Deployment "my": Deployment.apps "my" is invalid: spec.template.spec.dnsPolicy: Unsupported value: "Nowhere": ` +
-				`supported values: "ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"`,
+				`supported values: "ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"`, true,
 		},
 		{
 			"an exceeded quota", `{distribution: {name: starter}, workload: {preflight: Never, workers: 2, storage: {size: 1Gi}}}`,
@@ -122,7 +124,7 @@ func TestDenialOfAChange(t *testing.T) {
 				return env.ExhaustQuota(t, corev1.ResourcePersistentVolumeClaims)
 			},
 			`apply PersistentVolumeClaim "my-pvc": persistentvolumeclaims "my-pvc" is forbidden: exceeded quota: full, requested: ` +
-				`persistentvolumeclaims=1, used: persistentvolumeclaims=1, limited: persistentvolumeclaims=1`,
+				`persistentvolumeclaims=1, used: persistentvolumeclaims=1, limited: persistentvolumeclaims=1`, false,
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -145,6 +147,12 @@ func TestDenialOfAChange(t *testing.T) {
 				t.Errorf("message (-want +got):\n%s", diff)
 			}
 			env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonDeploymentUpdateFailed)
+			stack := &v1alpha2.LlamaStackDistribution{}
+			env.Get(t, "my", stack)
+			if got := meta.IsStatusConditionTrue(stack.Status.Conditions, v1alpha2.ConditionStalled); got != tc.needsChange {
+				t.Errorf("Stalled is %t, want %t", got, tc.needsChange)
+			}
+			env.WaitForEvent(t, corev1.EventTypeWarning, v1alpha2.EventDeploymentUpdateFailed)
 			if err := env.CheckCondition(t, "my", v1alpha2.ConditionAvailable, v1alpha2.ReasonMinimumReplicasAvailable, "1/1 replicas available with an earlier config"); err != nil {
 				t.Error(err)
 			}

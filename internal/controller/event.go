@@ -71,6 +71,11 @@ func (r *report) addChanges(now, previous *v1alpha2.LlamaStackDistributionStatus
 	if event, ends := waitEvents[updated.Reason]; ends && (was == nil || was.Message != updated.Message) {
 		r.warningEvent(event, updated.Message)
 	}
+	// The message about a quota changes with its use, so only a new spec or a new reason causes another event.
+	if updated.Reason == v1alpha2.ReasonDeploymentUpdateFailed &&
+		(was == nil || was.Reason != updated.Reason || was.ObservedGeneration != updated.ObservedGeneration) {
+		r.warningEvent(v1alpha2.EventDeploymentUpdateFailed, updated.Message)
+	}
 	if made := now.GeneratedConfigMap(); made != "" && made != previous.GeneratedConfigMap() {
 		generated := meta.FindStatusCondition(now.Conditions, v1alpha2.ConditionConfigGenerated)
 		message := strings.TrimSuffix(generated.Message, "; "+releaseNote)

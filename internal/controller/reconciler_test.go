@@ -131,6 +131,18 @@ func TestRemedy(t *testing.T) {
 	}
 }
 
+// TestRejectedValue checks that the message about an invalid field does not contain the API server's form of an object.
+func TestRejectedValue(t *testing.T) {
+	invalid := apierrors.NewInvalid(schema.GroupKind{Group: "apps", Kind: "Deployment"}, "x", field.ErrorList{
+		field.Invalid(field.NewPath("spec", "a"), map[string]any{"Capabilities": nil}, "cannot set this"),
+		field.Invalid(field.NewPath("spec", "b"), "A_b", "not a label"),
+	})
+	const want = `Deployment.apps "x" is invalid: [spec.a: cannot set this, spec.b: Invalid value: "A_b": not a label]`
+	if got := classify(invalid, v1alpha2.ConditionDeploymentUpdated).Message; got != want {
+		t.Errorf("message %q, want %q", got, want)
+	}
+}
+
 func TestResult(t *testing.T) {
 	for name, tc := range map[string]struct {
 		failure *status.Failure

@@ -45,11 +45,19 @@ var exceptions = []struct{ class, remedy string }{
 // exceptionLine matches the beginning of a line that may name an exception, such as the last line of a traceback.
 var exceptionLine = regexp.MustCompile(`(?m)^(?:[A-Za-z_]\w*\.)*([A-Za-z_]\w*)(?::|$)`)
 
-// These are the exit codes of a process that was ended by the signal SIGKILL or SIGTERM.
 const (
+	// These are the exit codes of a process that was ended by the signal SIGKILL or SIGTERM.
 	exitKilled     = 137
 	exitTerminated = 143
+	// exitUnknown is the exit code that containerd reports for a container that it finds without a process.
+	exitUnknown = 255
 )
+
+// lostWithNode reports whether a container ended because its node stopped. In this case, the kubelet has neither an exit
+// code nor a log of the container.
+func lostWithNode(ended *corev1.ContainerStateTerminated) bool {
+	return ended != nil && ended.Reason == "Unknown" && ended.ExitCode == exitUnknown
+}
 
 // crash returns the reason why a container ended. The kubelet restarts the container, so the message refers to the logs
 // of the previous instance.

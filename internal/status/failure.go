@@ -56,6 +56,10 @@ type Failure struct {
 // problems.
 const maxError = 2 << 10
 
+// NeedsChange reports whether only a change to the stack can resolve the failure. The operator tries again after
+// InvalidRetry, because a rule in the cluster can also change, but users cannot wait for that.
+func (f *Failure) NeedsChange() bool { return f.Retry == OnObjectChange || f.Retry == Invalid }
+
 // Error returns the text of the failure for the log.
 func (f *Failure) Error() string {
 	text := f.Message

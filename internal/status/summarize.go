@@ -182,7 +182,7 @@ func stalled(ready metav1.Condition, cause *metav1.Condition, in Input) metav1.C
 	condition := newCondition(v1alpha2.ConditionStalled, metav1.ConditionFalse, v1alpha2.ReasonProgressing, "")
 	switch {
 	case cause == nil:
-	case in.Failure != nil && in.Failure.Retry == OnObjectChange:
+	case in.Failure != nil && in.Failure.NeedsChange():
 		condition.Status, condition.Reason = metav1.ConditionTrue, in.Failure.Reason
 		condition.Message = "You must change the stack; see the condition " + in.Failure.Condition
 	case in.Failure == nil && ready.Reason == v1alpha2.ReasonRolledBack:
@@ -221,7 +221,7 @@ func phase(conditions []metav1.Condition, in Input) v1alpha2.Phase {
 		return v1alpha2.PhaseTerminating
 	case meta.IsStatusConditionTrue(conditions, v1alpha2.ConditionReady):
 		return v1alpha2.PhaseReady
-	case in.Failure != nil && in.Failure.Retry == OnObjectChange:
+	case in.Failure != nil && in.Failure.NeedsChange():
 		return v1alpha2.PhaseFailed
 	case in.Failure != nil && in.Failure.Reason == v1alpha2.ReasonPreflightInProgress:
 		return servingPhase(in.Serving)

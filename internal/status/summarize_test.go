@@ -57,6 +57,10 @@ var (
 		Condition: v1alpha2.ConditionSecretsResolved, Reason: v1alpha2.ReasonSecretNotFound,
 		Message: "Secret \"a\" not found", Retry: status.OnReferenceChange,
 	}
+	childInvalid = &status.Failure{
+		Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonDeploymentUpdateFailed,
+		Message: "Deployment.apps \"x\" is invalid", Retry: status.Invalid,
+	}
 	specInvalid = &status.Failure{
 		Condition: v1alpha2.ConditionValidationSucceeded, Reason: v1alpha2.ReasonInvalidSpec,
 		Message: "spec.x: wrong", Retry: status.OnObjectChange,
@@ -98,6 +102,17 @@ var summarizeCases = []struct {
 			"Ready": "False InvalidSpec", "ValidationSucceeded": "False InvalidSpec", "Stalled": "True InvalidSpec",
 			"SecretsResolved": "Unknown Waiting", "ConfigGenerated": "Unknown Waiting",
 			"DeploymentUpdated": "Unknown Waiting", "Available": "Unknown Waiting",
+		},
+	},
+	{
+		name:  "the API server rejects a field of a child",
+		in:    status.Input{Observed: healthy()[:3], Failure: childInvalid},
+		phase: v1alpha2.PhaseFailed,
+		want: map[string]string{
+			"Ready": "False DeploymentUpdateFailed", "DeploymentUpdated": "False DeploymentUpdateFailed",
+			"Stalled":             "True DeploymentUpdateFailed",
+			"ValidationSucceeded": "True SpecValid", "SecretsResolved": "True NoSecretsReferenced",
+			"ConfigGenerated": "True DistributionDefaultUsed", "Available": "Unknown Waiting",
 		},
 	},
 	{

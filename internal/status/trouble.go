@@ -132,7 +132,11 @@ func containerTrouble(
 	if message := externalTrouble(pod, container.Name, external, now); message != "" {
 		return trouble{fatal: true, message: message}
 	}
-	if ended := lastEnd(container, mayEnd); ended != nil {
+	ended := lastEnd(container, mayEnd)
+	if lostWithNode(ended) {
+		return trouble{message: fmt.Sprintf("container %q is starting again after its node stopped", container.Name)}
+	}
+	if ended != nil {
 		message := crashedModule(pod, container, external)
 		return trouble{fatal: true, message: cmp.Or(message, crash(pod.Name, container.Name, ended))}
 	}

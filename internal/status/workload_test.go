@@ -341,6 +341,40 @@ func TestPendingClaim(t *testing.T) {
 	}
 }
 
+// TestNodeStopped checks that a container that starts again after its node stopped is not reported as a crash, and that
+// a crash after that is.
+func TestNodeStopped(t *testing.T) {
+	complete := deployment(1, 1, 1, 0)
+	complete.Status.Conditions = []appsv1.DeploymentCondition{
+		{Type: appsv1.DeploymentProgressing, Reason: "NewReplicaSetAvailable"},
+	}
+	last := func(reason string, code int32) corev1.ContainerStatus {
+		return corev1.ContainerStatus{
+			Name: "llama-stack", RestartCount: 1, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
+			LastTerminationState: corev1.ContainerState{
+				Terminated: &corev1.ContainerStateTerminated{Reason: reason, ExitCode: code},
+			},
+		}
+	}
+	for name, tc := range map[string]struct {
+		container corev1.ContainerStatus
+		want      string
+	}{
+		"starting again": {last("Unknown", 255), `ReplicasUnavailable 0/1 replicas available with current config: ` +
+			`container "llama-stack" is starting again after its node stopped`},
+		"crashed since": {last("Error", 255), `RolloutFailed 0/1 replicas available with current config: ` +
+			`container "llama-stack" crashed with exit code 255; see kubectl logs p -c llama-stack --previous`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := status.WorkloadInput{Deployment: complete, Pods: []corev1.Pod{pod("p", tc.container)}}
+			got := status.Workload(in).Available
+			if text := got.Reason + " " + got.Message; text != tc.want {
+				t.Errorf("Available:\n got %s\nwant %s", text, tc.want)
+			}
+		})
+	}
+}
+
 // TestEarlierPodThatCrashes checks that the crash of a pod from an earlier revision is reported, and that the rollout
 // does not fail because of it. The crash of a terminating pod is not reported. The crash of an earlier pod is also not
 // reported while no newer pod serves requests.

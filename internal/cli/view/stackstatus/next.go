@@ -1,6 +1,8 @@
 package stackstatus
 
 import (
+	"k8s.io/apimachinery/pkg/api/meta"
+
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
@@ -39,6 +41,9 @@ func (d *decision) nextFor(reason string) string {
 		}
 		return d.run("events")
 	case v1alpha2.ReasonDeploymentUpdateFailed, v1alpha2.ReasonOwnershipConflict:
+		if meta.IsStatusConditionTrue(d.facts.Stack.Status.Conditions, v1alpha2.ConditionStalled) {
+			return d.kubectl("edit llsd " + name)
+		}
 		return d.run("events")
 	case v1alpha2.ReasonPreflightFailed:
 		return d.nextForPods()
