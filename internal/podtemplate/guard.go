@@ -28,6 +28,11 @@ var ownVolumes = []struct{ name, mountPath string }{
 	{names.StartupVolume, names.StartupDir},
 }
 
+// IsOwnVolume reports whether the operator can add a volume with this name to the pods.
+func IsOwnVolume(name string) bool {
+	return slices.ContainsFunc(ownVolumes, func(own struct{ name, mountPath string }) bool { return own.name == name })
+}
+
 // ownAnnotations are the operator's annotations. They record what the operator rendered, so a patch must not change
 // them.
 var ownAnnotations = []string{

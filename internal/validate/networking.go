@@ -83,6 +83,13 @@ func expose(c *checks) {
 	}
 }
 
+// exposeAnnotations checks the annotations of the Ingress, Route or HTTPRoute.
+func exposeAnnotations(c *checks) {
+	path := spec("networking", "expose")
+	_, wanted, _ := intent.DecodeExpose(c.networking().Expose, path)
+	c.annotationKeys(path.Child("annotations"), wanted.Annotations)
+}
+
 func allowedNamespaces(c *checks) {
 	path, names := spec("networking", "allowedFrom", "namespaces"), c.allowedFrom().Namespaces
 	c.atMost(path, len(names), maxAllowed)
@@ -101,6 +108,11 @@ func allowedLabels(c *checks) {
 	for i, label := range labels {
 		if !selectorForm.MatchString(label) {
 			c.InvalidText(path.Index(i), label, `is not a label: write a key such as llama-access, or a key and its value such as team=ml`)
+			continue
+		}
+		key, value, _ := strings.Cut(label, "=")
+		if problems := append(validation.IsQualifiedName(key), validation.IsValidLabelValue(value)...); len(problems) > 0 {
+			c.InvalidText(path.Index(i), label, "is not a label: %s", problems[0])
 		}
 	}
 }

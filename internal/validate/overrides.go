@@ -13,6 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/podspec"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/podtemplate"
 )
 
@@ -87,6 +88,10 @@ func podAnnotations(c *checks) {
 	if !c.atMost(path, len(annotations), intent.MaxAnnotations) {
 		return
 	}
+	c.annotationKeys(path, annotations)
+}
+
+func (c *checks) annotationKeys(path *field.Path, annotations map[string]string) {
 	for _, key := range slices.Sorted(maps.Keys(annotations)) {
 		if problems := validation.IsQualifiedName(strings.ToLower(key)); len(problems) > 0 {
 			c.InvalidText(path.Key(key), key, "is not a valid annotation key: %s", problems[0])
@@ -113,6 +118,10 @@ func podTemplate(c *checks) {
 	case len(fields) == 0:
 		c.Empty(path)
 	default:
-		c.Add(podtemplate.Check(patch.Raw, names.ServerContainer(c.Annotations), path)...)
+		errs := podtemplate.Check(patch.Raw, names.ServerContainer(c.Annotations), path)
+		if len(errs) == 0 {
+			errs = podspec.Template(path, c.podPatch(), c.podNames())
+		}
+		c.Add(errs...)
 	}
 }

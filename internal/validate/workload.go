@@ -92,6 +92,21 @@ func storageAccessModes(c *checks) {
 	}
 }
 
+// storageAlone checks that the mode for one pod is the only mode, as the API server requires.
+func storageAlone(c *checks) {
+	modes, path := c.volume().AccessModes, spec("workload", "storage", "accessModes")
+	if len(modes) > 1 && slices.Contains(modes, corev1.ReadWriteOncePod) {
+		c.Forbidden(path, "%s cannot be combined with other modes: keep one of them", corev1.ReadWriteOncePod)
+	}
+}
+
+func storageClass(c *checks) {
+	if class := c.volume().StorageClassName; class != nil && *class != "" {
+		c.objectName(spec("workload", "storage", "storageClassName"), "StorageClass", *class)
+	}
+	storageAlone(c)
+}
+
 func disruptionBudgetOne(c *checks) {
 	budget, path := c.workload().PodDisruptionBudget, spec("workload", "podDisruptionBudget")
 	switch {

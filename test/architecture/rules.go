@@ -75,6 +75,7 @@ var Rules = []Rule{
 	{Path: "internal/bounds", Kind: Pure, Imports: []string{"api/...", "internal/imagename"}},
 	{Path: "internal/cabundle", Kind: Pure},
 	{Path: "internal/typecheck", Kind: Pure, Imports: []string{"internal/suggest"}},
+	{Path: "internal/podspec", Kind: Pure, Imports: []string{"internal/intent"}},
 	{Path: "internal/podtemplate", Kind: Pure, Imports: []string{"internal/names", "internal/typecheck"}},
 	{Path: "internal/jsontext", Kind: Pure},
 	{Path: "internal/convert", Kind: Pure, Imports: []string{
@@ -92,7 +93,7 @@ var Rules = []Rule{
 	{Path: "internal/validate", Kind: Pure, Imports: []string{
 		"api/...", "internal/names", "internal/suggest", "internal/intent", "internal/stackconfig/...",
 		"internal/distribution",
-		"internal/podtemplate",
+		"internal/podspec", "internal/podtemplate",
 	}},
 	{Path: "internal/operatorconfig", Kind: Pure, Imports: []string{
 		"internal/bounds", "internal/imagename", "internal/stackconfig/release", "internal/suggest", "internal/distribution",

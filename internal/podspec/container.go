@@ -1,0 +1,139 @@
+package podspec
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+)
+
+// containers checks containers, or patches for them.
+func (c *check) containers(path *field.Path, containers []corev1.Container, of Names) {
+	for i := range containers {
+		container, path := &containers[i], path.Index(i)
+		c.name(path.Child("name"), container.Name, validation.IsDNS1123Label)
+		c.ports(path.Child("ports"), container.Ports)
+		c.Add(Env(path.Child("env"), container.Env)...)
+		c.Add(EnvFrom(path.Child("envFrom"), container.EnvFrom)...)
+		c.Add(Resources(path.Child("resources"), &container.Resources, of.Claim)...)
+		c.Add(Mounts(path.Child("volumeMounts"), container.VolumeMounts, of.Volume)...)
+		oneOf(c, path.Child("imagePullPolicy"), container.ImagePullPolicy, corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)
+		oneOf(c, path.Child("terminationMessagePolicy"), container.TerminationMessagePolicy, corev1.TerminationMessageReadFile,
+			corev1.TerminationMessageFallbackToLogsOnError)
+		c.probe(path.Child("livenessProbe"), container.LivenessProbe, true)
+		c.probe(path.Child("startupProbe"), container.StartupProbe, true)
+		c.probe(path.Child("readinessProbe"), container.ReadinessProbe, false)
+		c.lifecycle(path.Child("lifecycle"), container.Lifecycle)
+		c.containerSecurity(path.Child("securityContext"), container.SecurityContext)
+		if container.RestartPolicy != nil {
+			oneOf(c, path.Child("restartPolicy"), *container.RestartPolicy, corev1.ContainerRestartPolicyAlways,
+				corev1.ContainerRestartPolicyNever, corev1.ContainerRestartPolicyOnFailure)
+		}
+	}
+}
+
+func (c *check) ports(path *field.Path, ports []corev1.ContainerPort) {
+	names, hosts := map[string]bool{}, map[string]bool{}
+	for i := range ports {
+		port, path := &ports[i], path.Index(i)
+		c.text(path.Child("name"), port.Name, validation.IsValidPortName)
+		if port.Name != "" && names[port.Name] {
+			c.duplicate(path.Child("name"), port.Name)
+		}
+		names[port.Name] = true
+		c.portNumber(path.Child("containerPort"), port.ContainerPort)
+		oneOf(c, path.Child("protocol"), port.Protocol, corev1.ProtocolTCP, corev1.ProtocolUDP, corev1.ProtocolSCTP)
+		if port.HostPort == 0 {
+			continue
+		}
+		c.portNumber(path.Child("hostPort"), port.HostPort)
+		host := fmt.Sprintf("%s/%s/%d", port.Protocol, port.HostIP, port.HostPort)
+		if hosts[host] {
+			c.duplicate(path.Child("hostPort"), port.HostPort)
+		}
+		hosts[host] = true
+	}
+}
+
+// probe checks a probe. A patch for a probe may lack a handler, because the operator's probe has one. The parameter
+// once reports whether one success must be enough.
+func (c *check) probe(path *field.Path, probe *corev1.Probe, once bool) {
+	if probe == nil {
+		return
+	}
+	c.handler(path, sources(&probe.ProbeHandler), probe.HTTPGet, probe.TCPSocket, probe.Exec)
+	if probe.GRPC != nil {
+		c.portNumber(path.Child("grpc", "port"), probe.GRPC.Port)
+	}
+	for name, value := range map[string]int32{
+		"initialDelaySeconds": probe.InitialDelaySeconds, "timeoutSeconds": probe.TimeoutSeconds, "periodSeconds": probe.PeriodSeconds,
+		"successThreshold": probe.SuccessThreshold, "failureThreshold": probe.FailureThreshold,
+	} {
+		notNegative(c, path.Child(name), &value)
+	}
+	if once && probe.SuccessThreshold > 1 {
+		c.Invalid(path.Child("successThreshold"), probe.SuccessThreshold, "%d is not possible for this probe: use 1", probe.SuccessThreshold)
+	}
+}
+
+func (c *check) handler(path *field.Path, count int, get *corev1.HTTPGetAction, socket *corev1.TCPSocketAction, exec *corev1.ExecAction) {
+	if count > 1 {
+		c.Forbidden(path, "%d handlers are set: keep one of exec, grpc, httpGet and tcpSocket", count)
+	}
+	if get != nil {
+		c.port(path.Child("httpGet", "port"), get.Port)
+		oneOf(c, path.Child("httpGet", "scheme"), get.Scheme, corev1.URISchemeHTTP, corev1.URISchemeHTTPS)
+	}
+	if socket != nil {
+		c.port(path.Child("tcpSocket", "port"), socket.Port)
+	}
+	if exec != nil && len(exec.Command) == 0 {
+		c.Required(path.Child("exec", "command"), "required: set a command")
+	}
+}
+
+func (c *check) lifecycle(path *field.Path, lifecycle *corev1.Lifecycle) {
+	if lifecycle == nil {
+		return
+	}
+	for name, handler := range map[string]*corev1.LifecycleHandler{"postStart": lifecycle.PostStart, "preStop": lifecycle.PreStop} {
+		if handler != nil {
+			c.handler(path.Child(name), sources(handler), handler.HTTPGet, handler.TCPSocket, handler.Exec)
+		}
+	}
+}
+
+func (c *check) containerSecurity(path *field.Path, s *corev1.SecurityContext) {
+	if s == nil {
+		return
+	}
+	c.user(path, s.RunAsUser, s.RunAsGroup, s.SeccompProfile)
+	escalation := path.Child("allowPrivilegeEscalation")
+	switch {
+	case ptr.Deref(s.AllowPrivilegeEscalation, true):
+	case ptr.Deref(s.Privileged, false):
+		c.Forbidden(escalation, "a privileged container cannot have allowPrivilegeEscalation: false: remove one of the two settings")
+	case s.Capabilities != nil && slices.Contains(s.Capabilities.Add, "CAP_SYS_ADMIN"):
+		c.Forbidden(escalation, "a container with CAP_SYS_ADMIN cannot have allowPrivilegeEscalation: false: remove one of the two settings")
+	}
+	if s.ProcMount != nil {
+		oneOf(c, path.Child("procMount"), *s.ProcMount, corev1.DefaultProcMount, corev1.UnmaskedProcMount)
+	}
+}
+
+func (c *check) user(path *field.Path, user, group *int64, seccomp *corev1.SeccompProfile) {
+	notNegative(c, path.Child("runAsUser"), user)
+	notNegative(c, path.Child("runAsGroup"), group)
+	if seccomp == nil {
+		return
+	}
+	path = path.Child("seccompProfile")
+	oneOf(c, path.Child("type"), seccomp.Type, corev1.SeccompProfileTypeLocalhost, corev1.SeccompProfileTypeRuntimeDefault,
+		corev1.SeccompProfileTypeUnconfined)
+	if local := seccomp.Type == corev1.SeccompProfileTypeLocalhost; local != (seccomp.LocalhostProfile != nil) {
+		c.Invalid(path.Child("localhostProfile"), ptr.Deref(seccomp.LocalhostProfile, ""), "must be set if and only if the type is Localhost")
+	}
+}
