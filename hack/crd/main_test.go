@@ -110,7 +110,7 @@ func TestBounds(t *testing.T) {
 			}
 		}
 	})
-	if quantities < 20 {
+	if quantities < 18 {
 		t.Errorf("found only %d quantities", quantities)
 	}
 }
