@@ -10,12 +10,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/jsontext"
 )
 
-// maxDepth bounds the nesting of objects and lists in a converted object. The API server's decoder accepts 10,000
-// levels, and a ConversionReview, a list and the record of field managers nest the object in other objects. The policy
-// admits about 20 levels.
+// maxDepth bounds the nesting of objects and lists in a converted object. An API server decodes at most 10,000 levels,
+// also of a ConversionReview, a list and a record of field managers. The policy admits about 20 levels.
 const maxDepth = 1_000
 
-// errTooDeep means that an object has more levels than maxDepth.
 var errTooDeep = errors.New("it is nested too deeply")
 
 // roomForMarks is the usual maximum size of the annotation and the conditions that a conversion adds.
@@ -28,9 +26,8 @@ var Versions = []string{v1alpha1.GroupVersion.String(), v1alpha2.GroupVersion.St
 // one of Versions. An object that already has that version is appended unchanged. Parts that conversion does not read
 // are copied byte by byte, so conversion needs little more memory than the result.
 //
-// An object that is nested more deeply than maxDepth is cut there, because an error about one object would fail every
-// list of stacks in the other version. The rest is still too deep for the policy, so a client cannot store the object
-// without those levels unless it changes nothing else in that part of the spec.
+// AppendJSON cuts an object that has more than maxDepth levels, because an error about one object would fail every list
+// of stacks in the other version. The rest is still too deep for the policy, so a new object is never stored cut.
 //
 // AppendJSON returns an error if the object is not JSON, has a kind other than LlamaStackDistribution, has a version
 // that is not in Versions, or has no metadata. It returns no error for any other LlamaStackDistribution.
