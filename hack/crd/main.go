@@ -130,7 +130,8 @@ func bound(node *yaml.Node) {
 			pattern.Value = quantity.Form
 		}
 	}
-	if kind := child(node, "type"); isTrue(child(node, "x-kubernetes-preserve-unknown-fields")) && kind != nil && kind.Value == "object" {
+	freeForm := isTrue(child(node, "x-kubernetes-preserve-unknown-fields"))
+	if kind := child(node, "type"); freeForm && kind != nil && kind.Value == "object" {
 		put(node, "x-kubernetes-map-type", "!!str", "atomic")
 	}
 	for _, child := range node.Content {

@@ -80,7 +80,8 @@ func TestCacheOfUnreadableStacks(t *testing.T) {
 // installUnbounded installs the definition without the bounds of quantities, as the API server used it before.
 func installUnbounded(t *testing.T, cluster *testutil.Cluster) {
 	t.Helper()
-	objects, err := testutil.ReadObjects(filepath.Join(testutil.Root(), "config/crd/bases/llamastack.io_llamastackdistributions.yaml"))
+	const file = "config/crd/bases/llamastack.io_llamastackdistributions.yaml"
+	objects, err := testutil.ReadObjects(filepath.Join(testutil.Root(), file))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,8 +110,9 @@ func create(t *testing.T, config *rest.Config, name, spec string) {
 	t.Helper()
 	plain, err := rest.UnversionedRESTClientFor(&rest.Config{
 		Host: config.Host, TLSClientConfig: config.TLSClientConfig,
-		ContentConfig: rest.ContentConfig{GroupVersion: &v1alpha2.GroupVersion, NegotiatedSerializer: serializer.NewCodecFactory(kruntime.NewScheme())},
-		APIPath:       "/apis",
+		APIPath: "/apis", ContentConfig: rest.ContentConfig{
+			GroupVersion: &v1alpha2.GroupVersion, NegotiatedSerializer: serializer.NewCodecFactory(kruntime.NewScheme()),
+		},
 	})
 	if err != nil {
 		t.Fatal(err)

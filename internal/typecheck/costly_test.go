@@ -20,7 +20,9 @@ func TestCostly(t *testing.T) {
 		"escaped":           {`{"workload": {"storage": {"size": "1\u0065-999999999"}}}`, "spec.workload.storage.size"},
 		"other case":        {`{"workload": {"Storage": {"SIZE": ` + costly + `}}}`, "spec.workload.Storage.SIZE"},
 		"first of two keys": {`{"workload": {"storage": {"size": ` + costly + `, "size": 1}}}`, "spec.workload.storage.size"},
-		"long":              {`{"workload": {"storage": {"size": "` + strings.Repeat("9", 200_000) + `"}}}`, "spec.workload.storage.size"},
+		"long": {
+			`{"workload": {"storage": {"size": "` + strings.Repeat("9", 200_000) + `"}}}`, "spec.workload.storage.size",
+		},
 		"empty directory": {
 			`{"workload": {"overrides": {"volumes": [{}, {"emptyDir": {"sizeLimit": ` + costly + `}}]}}}`,
 			"spec.workload.overrides.volumes[1].emptyDir.sizeLimit",
@@ -59,7 +61,8 @@ func TestCostly(t *testing.T) {
 			if name == "other case" || name == "first of two keys" {
 				return // Check reports the former as an unknown field, and its value has no second key
 			}
-			if _, problems := typecheck.Check(decode(t, string(text)), reflect.TypeFor[v1alpha2.LlamaStackDistribution]()); (len(problems) > 0) != (want != nil) {
+			_, problems := typecheck.Check(decode(t, string(text)), reflect.TypeFor[v1alpha2.LlamaStackDistribution]())
+			if (len(problems) > 0) != (want != nil) {
 				t.Errorf("Check returns %v", problems)
 			}
 		})

@@ -181,7 +181,8 @@ func TestCostlyQuantities(t *testing.T) {
 		for name, spec := range specs {
 			for _, costly := range []string{`"1e-99999"`, `"1E+1000"`, `"1e0001"`, `"` + strings.Repeat("9", 33) + `"`, `"` + strings.Repeat("0", 200_000) + `"`} {
 				body := manifest(version, "costly", fmt.Sprintf(spec, costly))
-				if code, answer := s.send(t, http.MethodPost, fmt.Sprintf(stacks, version)+"?dryRun=All", body); code != http.StatusUnprocessableEntity {
+				code, answer := s.send(t, http.MethodPost, fmt.Sprintf(stacks, version)+"?dryRun=All", body)
+				if code != http.StatusUnprocessableEntity {
 					t.Errorf("%s %s: %.20s: %d %s", version, name, costly, code, answer)
 				}
 			}
@@ -190,7 +191,8 @@ func TestCostlyQuantities(t *testing.T) {
 			}
 			for _, ordinary := range []string{`"1e3"`, `"10Gi"`, `"1.5"`, `2`} {
 				body := manifest(version, "ordinary", fmt.Sprintf(spec, ordinary))
-				if code, answer := s.send(t, http.MethodPost, fmt.Sprintf(stacks, version)+"?dryRun=All", body); code != http.StatusCreated {
+				code, answer := s.send(t, http.MethodPost, fmt.Sprintf(stacks, version)+"?dryRun=All", body)
+				if code != http.StatusCreated {
 					t.Errorf("%s %s: %s: %d %s", version, name, ordinary, code, answer)
 				}
 			}

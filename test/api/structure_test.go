@@ -69,9 +69,11 @@ type attempt struct {
 // configMap returns how long the API server takes to create a ConfigMap of a size, as a dry run.
 func (s sender) configMap(t *testing.T, size int) time.Duration {
 	t.Helper()
-	body := `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"size"},"data":{"a":"` + strings.Repeat("x", min(size, 1_000_000)) + `"}}`
+	body := `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"size"},"data":{"a":"` +
+		strings.Repeat("x", min(size, 1_000_000)) + `"}}`
 	start := time.Now()
-	if code, answer := s.send(t, http.MethodPost, "/api/v1/namespaces/default/configmaps?dryRun=All", body); code != http.StatusCreated {
+	code, answer := s.send(t, http.MethodPost, "/api/v1/namespaces/default/configmaps?dryRun=All", body)
+	if code != http.StatusCreated {
 		t.Errorf("ConfigMap: %d %s", code, answer)
 	}
 	return time.Since(start)
@@ -86,7 +88,8 @@ func (r *structure) object(name string) (label, body string) {
 		all := quantities[v1alpha2.GroupVersion.Version]
 		place := r.key(slices.Sorted(maps.Keys(all)))
 		value := `"` + r.amount() + `"`
-		return fmt.Sprintf("%s: %.40s", place, value), manifest(v1alpha2.GroupVersion.Version, name, fmt.Sprintf(all[place], value))
+		body = manifest(v1alpha2.GroupVersion.Version, name, fmt.Sprintf(all[place], value))
+		return fmt.Sprintf("%s: %.40s", place, value), body
 	}
 	place := r.key(slices.Sorted(maps.Keys(places)))
 	shape, value := r.shape()
@@ -151,8 +154,8 @@ func (r *structure) tree(levels int) string {
 // leaf returns a value without other values.
 func (r *structure) leaf() string {
 	leaves := []string{
-		"0", "-1", "1.5", "1e300", "9223372036854775807", "true", "null", `""`, "[]", "{}", `"1e-999999999"`, `"::::::::"`,
-		`"` + strings.Repeat("x:", r.size(1_000)) + `"`, `{"secretKeyRef":{"name":"a","key":"b"}}`, `{"name":"a"}`, `"\u0000"`,
+		"0", "-1", "1.5", "1e300", "9223372036854775807", "true", "null", `""`, "[]", "{}", `"1e-999999999"`, `"::::::::"`, `"\u0000"`,
+		`"` + strings.Repeat("x:", r.size(1_000)) + `"`, `{"secretKeyRef":{"name":"a","key":"b"}}`, `{"name":"a"}`,
 	}
 	return leaves[r.IntN(len(leaves))]
 }
