@@ -19,7 +19,7 @@ BIN := $(CACHE)/bin
 # These are the pure packages in docs/development/architecture.md. A test in test/architecture compares this list with
 # its table.
 PURE_PACKAGES := api internal/absorb internal/bounds internal/cabundle internal/cli/change internal/cli/document internal/cli/dryrun internal/cli/findings internal/cli/upgrade internal/cli/view \
-	internal/convert internal/distribution internal/doctor internal/envref internal/externalprovider internal/imagename internal/intent internal/jsontext internal/manifest internal/names internal/ogxserver internal/operatorconfig internal/plan internal/playground internal/podspec internal/podtemplate \
+	internal/convert internal/distribution internal/doctor internal/envref internal/externalprovider internal/imagename internal/intent internal/jsontext internal/manifest internal/names internal/ogxserver internal/operatorconfig internal/plan internal/playground internal/podspec internal/podtemplate internal/quantity \
 	internal/redact internal/rollout internal/render internal/retention internal/stackconfig internal/startup internal/status internal/suggest internal/support internal/typecheck internal/validate
 PURE := $(patsubst %,./%/...,$(PURE_PACKAGES))
 
@@ -269,6 +269,12 @@ fuzz: ## Run every fuzz target for a limited time [FUZZTIME=30s, or 40000x, FUZZ
 		name=$${function#func }; echo "fuzz $$name ($$(dirname "$$file"))"; \
 		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1x "./$$(dirname "$$file")"; \
 	done
+
+STRUCTURES ?= 1h
+STRUCTURES_SEED ?= 1
+.PHONY: fuzz-structures
+fuzz-structures: cluster-tool ## Send objects of random structure to an API server with the policy, and print the slowest requests [STRUCTURES=1h, STRUCTURES_SEED=1]
+	@export $(ASSETS); $(GO) test ./test/api -v -count=1 -timeout=0 -run '^TestStructures$$' -structures=$(STRUCTURES) -structures-seed=$(STRUCTURES_SEED)
 
 ##@ Code
 

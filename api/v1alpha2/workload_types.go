@@ -110,7 +110,7 @@ type AutoscalingSpec struct {
 
 // VolumeSpec configures the volume for the server's data.
 //
-// +kubebuilder:validation:XValidation:rule=`!has(self.size) || (type(self.size) == int ? self.size > 0 : (!isQuantity(self.size) || quantity(self.size).isGreaterThan(quantity('0'))))`,message=`must be greater than 0: write a size such as 10Gi`,messageExpression=`'"' + string(self.size) + '" is not a size greater than 0: write a size such as 10Gi'`,fieldPath=`.size`,reason=FieldValueInvalid
+// +kubebuilder:validation:XValidation:rule=`!has(self.size) || (type(self.size) == int ? self.size > 0 : !self.size.matches('^(-[0-9.]|[+]?[0.]+([KMGTPEnumke]|$))'))`,message=`must be greater than 0: write a size such as 10Gi`,messageExpression=`'"' + string(self.size) + '" is not a size greater than 0: write a size such as 10Gi'`,fieldPath=`.size`,reason=FieldValueInvalid
 type VolumeSpec struct {
 	// size is the size of the volume. Defaults to 10Gi. You can increase the size, but not decrease it.
 	// +optional

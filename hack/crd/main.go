@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -12,6 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/quantity"
 )
 
 // embedded lists the fields with Kubernetes types in each version, as paths of property names. The command keeps the
@@ -86,6 +88,7 @@ func finish(data []byte) ([]byte, error) {
 		if err := shorten(version); err != nil {
 			return nil, err
 		}
+		bound(get(version, "schema", "openAPIV3Schema"))
 	}
 	if err := set(spec, "conversion", conversion); err != nil {
 		return nil, err
@@ -115,6 +118,35 @@ func shorten(version *yaml.Node) error {
 		node.Content = append([]*yaml.Node{scalar("description"), description}, node.Content...)
 	}
 	return nil
+}
+
+// bound gives every number that can be text a maximum length, and every quantity the form that bounds the cost of its
+// parser. It also makes every free-form object atomic, so that the API server's record of field managers does not
+// repeat its keys, and is not nested as deeply as the object.
+func bound(node *yaml.Node) {
+	if node.Kind == yaml.MappingNode && isTrue(child(node, "x-kubernetes-int-or-string")) {
+		put(node, "maxLength", "!!int", strconv.Itoa(quantity.MaxLength))
+		if pattern := child(node, "pattern"); pattern != nil {
+			pattern.Value = quantity.Form
+		}
+	}
+	freeForm := isTrue(child(node, "x-kubernetes-preserve-unknown-fields"))
+	if kind := child(node, "type"); freeForm && kind != nil && kind.Value == "object" {
+		put(node, "x-kubernetes-map-type", "!!str", "atomic")
+	}
+	for _, child := range node.Content {
+		bound(child)
+	}
+}
+
+func isTrue(node *yaml.Node) bool { return node != nil && node.Value == "true" }
+
+// put adds a missing key to a mapping, as the last key.
+func put(mapping *yaml.Node, key, tag, value string) {
+	if child(mapping, key) != nil {
+		return
+	}
+	mapping.Content = append(mapping.Content, scalar(key), &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: value})
 }
 
 // set sets a key of a mapping. It adds a missing key as the first key.

@@ -14,6 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
 )
 
 // candidate is a set of fields from which the operator might generate the user's configuration.
@@ -124,7 +125,7 @@ func (c *candidate) stack() (*v1alpha2.LlamaStackDistribution, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write the fields: %w", err)
 	}
-	if err := json.Unmarshal(data, &stack.Spec); err != nil {
+	if err := typecheck.Unmarshal(data, &stack.Spec); err != nil {
 		return nil, fmt.Errorf("read the fields: %w", err)
 	}
 	if len(c.env) == 0 {

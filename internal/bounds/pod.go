@@ -11,6 +11,8 @@ import (
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/pod-security-admission/api"
 	"k8s.io/pod-security-admission/policy"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
 )
 
 // Pod is a rendered pod template, and the parts of the template that the operator chose.
@@ -31,7 +33,7 @@ func (r *Rule) Pod(pod Pod) (field.ErrorList, error) {
 	spec := &corev1.PodTemplateSpec{}
 	data, err := json.Marshal(pod.Template)
 	if err == nil {
-		err = json.Unmarshal(data, spec)
+		err = typecheck.Unmarshal(data, spec)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the pod template: %w", err)

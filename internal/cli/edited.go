@@ -11,6 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
 )
 
 // edited returns the live stack as it would be after `kubectl apply` of a manifest. Fields that exist in the last
@@ -32,7 +33,7 @@ func edited(live, manifest *v1alpha2.LlamaStackDistribution) (*v1alpha2.LlamaSta
 		merged, err := threeWay(part.original, part.modified, part.current)
 		if err == nil {
 			reflect.ValueOf(part.into).Elem().SetZero()
-			err = json.Unmarshal(merged, part.into)
+			err = typecheck.Unmarshal(merged, part.into)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("merge the manifest with stack %q in namespace %q: %w", live.Name, live.Namespace,

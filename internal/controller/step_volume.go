@@ -18,6 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/quantity"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
@@ -179,7 +180,7 @@ func (o *owned) volumeClaim() (claim *apply.Desired, wanted resource.Quantity, l
 	claim = &o.desired[i]
 	text, _, err := unstructured.NestedString(claim.Wanted.Object, sizePath...)
 	if err == nil {
-		wanted, err = resource.ParseQuantity(text)
+		wanted, err = quantity.Parse(text)
 	}
 	if err == nil {
 		live, err = typed[corev1.PersistentVolumeClaim](claim.Live)

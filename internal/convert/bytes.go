@@ -7,11 +7,14 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/jsontext"
 )
 
-// maxDepth bounds the nesting of objects and lists in an object. The API server's decoder accepts 10,000 levels, and a
-// ConversionReview nests the object in other objects.
-const maxDepth = 9_900
+// maxDepth bounds the nesting of objects and lists in a converted object. An API server decodes at most 10,000 levels,
+// also of a ConversionReview, a list and a record of field managers. The policy admits about 20 levels.
+const maxDepth = 1_000
+
+var errTooDeep = errors.New("it is nested too deeply")
 
 // roomForMarks is the usual maximum size of the annotation and the conditions that a conversion adds.
 const roomForMarks = 4 << 10
@@ -23,13 +26,19 @@ var Versions = []string{v1alpha1.GroupVersion.String(), v1alpha2.GroupVersion.St
 // one of Versions. An object that already has that version is appended unchanged. Parts that conversion does not read
 // are copied byte by byte, so conversion needs little more memory than the result.
 //
-// AppendJSON returns an error if the object is not JSON, is nested more deeply than an API server accepts, has a kind
-// other than LlamaStackDistribution, has a version that is not in Versions, or has no metadata. It returns no error for
-// any other LlamaStackDistribution.
+// AppendJSON cuts an object that has more than maxDepth levels, because an error about one object would fail every list
+// of stacks in the other version. The rest is still too deep for the policy, so a new object is never stored cut.
+//
+// AppendJSON returns an error if the object is not JSON, has a kind other than LlamaStackDistribution, has a version
+// that is not in Versions, or has no metadata. It returns no error for any other LlamaStackDistribution.
 func AppendJSON(dst, object []byte, to string) ([]byte, error) {
 	from := takeArena()
 	defer from.giveBack()
 	o, err := parse(object, from)
+	if errors.Is(err, errTooDeep) {
+		object, _ = jsontext.Cut(object, maxDepth)
+		o, err = parse(object, from)
+	}
 	if err != nil {
 		return dst, err
 	}
@@ -76,8 +85,7 @@ func parse(data []byte, from *arena) (*object, error) {
 	case o == nil:
 		return nil, errors.New("it is not a JSON object")
 	case r.deepest > maxDepth:
-		return nil, fmt.Errorf("it is nested %d levels deep, but at most %d levels can be converted; reduce the nesting, "+
-			"or delete the object", r.deepest, maxDepth)
+		return nil, errTooDeep
 	}
 	return o, nil
 }

@@ -1,10 +1,6 @@
 package convert
 
-import (
-	"encoding/json"
-
-	"github.com/llamastack/llama-stack-k8s-operator/internal/jsontext"
-)
+import "github.com/llamastack/llama-stack-k8s-operator/internal/jsontext"
 
 // maxNesting bounds the nesting of objects and lists in JSON, as in encoding/json.
 const maxNesting = 10_000
@@ -240,11 +236,4 @@ func (r *reader) skipText(i int) int {
 			return i + 1
 		}
 	}
-}
-
-// depthOf returns the nesting depth of the objects and lists of a value.
-func depthOf(raw json.RawMessage) int {
-	r := reader{data: raw}
-	r.value(0)
-	return r.deepest
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/jsontext"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
@@ -132,7 +133,8 @@ func agrees(shown, visible, written value) bool {
 // strings.
 func (r restoring) mayRestore(p path, value json.RawMessage) bool {
 	if p[0] == spec {
-		return depthOf(value) <= maxDepth-len(p)
+		_, deepest := jsontext.Cut(value, maxDepth)
+		return deepest <= maxDepth-len(p)
 	}
 	return len(p) == 2 && slices.Contains(r.annotations, p[1]) && (len(value) == 0 || value[0] == '"')
 }

@@ -44,6 +44,9 @@ func checkStacks(r *report, facts *Facts) {
 
 // judge returns the status of a stack, with the reason and the message of the condition that Ready depends on.
 func judge(stack *v1alpha2.LlamaStackDistribution) (Status, string) {
+	if problem, ok := stack.Annotations[names.UnreadableSpec]; ok {
+		return Error, "cannot be decoded, so the operator ignores its changes: " + problem
+	}
 	if stack.DeletionTimestamp != nil {
 		return Warning, "is being deleted"
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry/cloud"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/salvage"
 )
 
 // kindRetry is the pause between checks for a kind that the API server does not serve.
@@ -65,6 +66,9 @@ func clientConfig(config *rest.Config, options Options, version string) *rest.Co
 	config.UserAgent = names.UserAgent + "/" + version
 	config.QPS, config.Burst = options.QPS, options.Burst
 	config.WarningHandlerWithContext = verboseWarnings{}
+	config.Wrap(salvage.Transport(func(object, problem string) {
+		ctrl.Log.Info("A stack cannot be decoded as it is stored", "stack", object, "problem", problem)
+	}))
 	renewToken(config)
 	return config
 }

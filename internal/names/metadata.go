@@ -72,6 +72,9 @@ const (
 	// AnnotationPaused on a stack makes the operator write only the stack's status while the value of the annotation is
 	// "true".
 	AnnotationPaused = "llamastack.io/paused"
+	// UnreadableSpec on a stack in the memory of a program is the problem with a spec that could not be decoded as it is
+	// stored (see package salvage). The API server rejects a key with a space, so no stored object has this annotation.
+	UnreadableSpec = "unreadable spec"
 	// AnnotationRelease on the PersistentVolumeClaim names the server release that last used the volume.
 	AnnotationRelease = "llamastack.io/release"
 )

@@ -7,6 +7,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/quantity"
 )
 
 // mountPath is the default mount path of an OGXServer's volume.
@@ -75,20 +77,20 @@ func child(object map[string]any, name string) map[string]any {
 	return inner
 }
 
-func quantity(value any) (resource.Quantity, bool) {
-	parsed, err := resource.ParseQuantity(fmt.Sprint(value))
-	return parsed, err == nil && value != nil
+func parsed(value any) (resource.Quantity, bool) {
+	amount, err := quantity.Parse(fmt.Sprint(value))
+	return amount, err == nil && value != nil
 }
 
 func unset(value any) bool {
-	parsed, ok := quantity(value)
-	return !ok || parsed.IsZero()
+	amount, ok := parsed(value)
+	return !ok || amount.IsZero()
 }
 
 // below reports whether there is a limit below the request.
 func below(limit any, request string) bool {
-	parsed, ok := quantity(limit)
-	return ok && !parsed.IsZero() && parsed.Cmp(resource.MustParse(request)) < 0
+	amount, ok := parsed(limit)
+	return ok && !amount.IsZero() && amount.Cmp(resource.MustParse(request)) < 0
 }
 
 // autoscaling converts the autoscaler. If the OGXServer has more replicas than the minimum, autoscaling raises the

@@ -12,6 +12,7 @@ import (
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
 )
 
 // Apply merges the patch into a copy of the template. The only container of the template, apart from init containers,
@@ -113,7 +114,7 @@ func convert(from, to any) error {
 	if err != nil {
 		return fmt.Errorf("encode %T: %w", from, err)
 	}
-	if err := json.Unmarshal(data, to); err != nil {
+	if err := typecheck.Unmarshal(data, to); err != nil {
 		return fmt.Errorf("decode %T: %w", to, err)
 	}
 	return nil

@@ -74,6 +74,9 @@ func isUnsigned(typ reflect.Type) bool {
 // special checks a value whose type has its own decoder.
 func (c *checker) special(value any, typ reflect.Type, path string) (any, bool) {
 	data, err := json.Marshal(value)
+	if problems := Costly(data, typ); len(problems) > 0 {
+		return c.wrong(path, "%s", problems[0].Message)
+	}
 	if err == nil && json.Unmarshal(data, reflect.New(typ).Interface()) == nil {
 		return value, true
 	}

@@ -17,6 +17,8 @@ type checks struct {
 	// intent contains the valid parts of the spec. decodeErrors are the errors in the other parts.
 	intent       *intent.Intent
 	decodeErrors field.ErrorList
+	// failed reports whether an earlier rule found an error.
+	failed bool
 }
 
 func checksOf(stack *v1alpha2.LlamaStackDistribution) *checks {
@@ -101,6 +103,7 @@ var rules = []rule{
 	{name: "modelFiles.claim", check: modelFilesClaim},
 	{name: "modelFiles.image", check: modelFilesImage},
 	{name: "modelFiles.directories", check: modelFilesDirectories},
+	{name: "nesting", check: nesting},
 }
 
 // Spec returns the errors in an object, in the order of the rules, and warnings about valid values that are probably
@@ -110,13 +113,17 @@ var rules = []rule{
 // number of further errors.
 //
 // The intent is the decoded spec. Without errors, it is complete, and all later steps use it. It is nil for a spec that
-// is too large to be checked.
+// is too large to be checked, or that could not be decoded as it is stored.
 func Spec(stack *v1alpha2.LlamaStackDistribution) (in *intent.Intent, warnings []string, errs field.ErrorList) {
+	if errs := unreadable(stack); len(errs) > 0 {
+		return nil, nil, errs
+	}
 	if errs := tooLarge(stack); len(errs) > 0 {
 		return nil, nil, errs
 	}
 	c := checksOf(stack)
 	for _, r := range rules {
+		c.failed = len(errs) > 0
 		found := r.find(c)
 		if r.newInV1alpha2 && names.Compat(stack.Annotations) {
 			for _, err := range found {

@@ -95,5 +95,13 @@ func rules(schema *apiextensionsv1.JSONSchemaProps) *apiextensionsv1.JSONSchemaP
 	if own.XListType != nil && *own.XListType == "map" && slices.Equal(own.XListMapKeys, []string{"type"}) {
 		own.XListType, own.XListMapKeys = nil, nil // the list of conditions, to which a writer adds each type only once
 	}
+	if own.XIntOrString {
+		// Quantities have a new maximum length, and exponents of at most three digits. A longer exponent kept the API server
+		// busy for minutes.
+		own.MaxLength, own.Pattern = nil, ""
+	}
+	if own.XPreserveUnknownFields != nil && own.Type == "object" {
+		own.XMapType = nil // the API server records the managers of such an object as a whole
+	}
 	return own
 }

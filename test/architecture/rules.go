@@ -39,7 +39,7 @@ var (
 		"internal/externalprovider", "internal/validate", "internal/bounds", "internal/cabundle", "internal/convert",
 		"internal/imagename", "internal/jsontext", "internal/podtemplate", "internal/render/...", "internal/rollout",
 		"internal/retention",
-		"internal/startup", "internal/status", "internal/typecheck", "internal/plan/settingpath",
+		"internal/startup", "internal/status", "internal/quantity", "internal/typecheck", "internal/plan/settingpath",
 	})
 	pure     = slices.Concat(belowPlan, []string{"internal/plan", "internal/plan/compare"})
 	adapters = slices.Concat(pure, []string{
@@ -72,9 +72,10 @@ var Rules = []Rule{
 	}},
 	{Path: "internal/distribution", Kind: Pure, Imports: facts},
 	{Path: "internal/imagename", Kind: Pure},
-	{Path: "internal/bounds", Kind: Pure, Imports: []string{"api/...", "internal/imagename"}},
 	{Path: "internal/cabundle", Kind: Pure},
-	{Path: "internal/typecheck", Kind: Pure, Imports: []string{"internal/suggest"}},
+	{Path: "internal/quantity", Kind: Pure},
+	{Path: "internal/typecheck", Kind: Pure, Imports: []string{"internal/quantity", "internal/suggest"}},
+	{Path: "internal/bounds", Kind: Pure, Imports: []string{"api/...", "internal/imagename", "internal/typecheck"}},
 	{Path: "internal/podspec", Kind: Pure, Imports: []string{"internal/intent"}},
 	{Path: "internal/podtemplate", Kind: Pure, Imports: []string{"internal/names", "internal/typecheck"}},
 	{Path: "internal/jsontext", Kind: Pure},
@@ -87,7 +88,7 @@ var Rules = []Rule{
 		"internal/stackconfig/yamlnode",
 	}},
 	{Path: "internal/ogxserver", Kind: Pure, Imports: []string{
-		"api/...", "internal/names", "internal/envref", "internal/typecheck", "internal/distribution",
+		"api/...", "internal/names", "internal/envref", "internal/typecheck", "internal/distribution", "internal/quantity",
 		"internal/stackconfig/release",
 	}},
 	{Path: "internal/validate", Kind: Pure, Imports: []string{
@@ -127,6 +128,7 @@ var Rules = []Rule{
 	}},
 
 	{Path: "internal/informer"},
+	{Path: "internal/salvage", Imports: []string{"api/...", "internal/jsontext", "internal/names", "internal/typecheck"}},
 	{Path: "internal/worker"},
 	{Path: "internal/resolve/...", Imports: slices.Concat(pure, []string{"internal/worker"})},
 	{Path: "internal/apply", Imports: []string{"internal/names"}},
@@ -143,7 +145,7 @@ var Rules = []Rule{
 	{Path: "internal/manager", Imports: slices.Concat(adapters, []string{
 		"internal/controller", "internal/webhook/admission", "internal/webhook/certificate",
 		"internal/webhook/conversion",
-		"internal/informer", "internal/migration/...",
+		"internal/informer", "internal/migration/...", "internal/salvage",
 	})},
 	{Path: "internal/bundle", Imports: []string{"internal/imagename"}},
 	{Path: "internal/cli/change", Kind: Pure, Imports: slices.Concat(pure, []string{"internal/redact"})},
@@ -160,7 +162,7 @@ var Rules = []Rule{
 		"internal/absorb", "internal/apply", "internal/manifest", "internal/ogxserver", "internal/operatorconfig",
 		"internal/migration",
 		"internal/resolve/registry", "internal/bundle", "internal/doctor", "internal/probe", "internal/redact",
-		"internal/support",
+		"internal/salvage", "internal/support",
 	})},
 
 	{Path: "cmd/manager", Imports: []string{"internal/manager"}},

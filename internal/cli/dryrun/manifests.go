@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -18,6 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/ogxserver"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/suggest"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
 )
 
 // DefaultNamespace is the namespace of objects without metadata.namespace.
@@ -168,7 +168,7 @@ func addTo[T any, P interface {
 }](m *Manifests, doc document.Document, into map[Key]P, twice map[Key]bool, namespace string,
 ) {
 	object := P(new(T))
-	if err := json.Unmarshal(doc.Data, object); err != nil {
+	if err := typecheck.Unmarshal(doc.Data, object); err != nil {
 		m.refuse(doc, DataProblem(doc.Meta.Kind, err))
 		return
 	}

@@ -52,7 +52,7 @@ func convertOlder(older *v1alpha1.LlamaStackDistribution, found *Stack) error {
 	if data, err = json.Marshal(convert.ToHub(values)); err != nil {
 		return fmt.Errorf("encode v1alpha2: %w", err)
 	}
-	if err := json.Unmarshal(data, found.Object); err != nil {
+	if err := typecheck.Unmarshal(data, found.Object); err != nil {
 		return fmt.Errorf("decode v1alpha2: %w", err)
 	}
 	return nil

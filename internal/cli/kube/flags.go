@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/salvage"
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/rest"
@@ -73,6 +74,8 @@ func (f *Flags) load() (*rest.Config, string, error) {
 	if err != nil {
 		return nil, "", fmt.Errorf("read the kubeconfig: %w", err)
 	}
+	// The commands show the problem of an object that cannot be decoded as it is stored.
+	config.Wrap(salvage.Transport(func(string, string) {}))
 	if f.Namespace != "" {
 		return config, f.Namespace, nil
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/salvage"
 )
 
 const (
@@ -180,6 +181,7 @@ func decode(live *unstructured.Unstructured) (*v1alpha2.LlamaStackDistribution, 
 		return nil, fmt.Errorf("read stack %s/%s: %w", live.GetNamespace(), live.GetName(), err)
 	}
 	stack := &v1alpha2.LlamaStackDistribution{}
+	data, _ = salvage.Object(data)
 	if err := json.Unmarshal(data, stack); err != nil {
 		return nil, fmt.Errorf("read stack %s/%s: %w", live.GetNamespace(), live.GetName(), err)
 	}

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/quantity"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/suggest"
@@ -221,7 +221,7 @@ func (p *Plan) checkStore() error {
 		return err
 	}
 	p.VolumeSize = cmp.Or(p.VolumeSize, DefaultVolumeSize)
-	if size, err := resource.ParseQuantity(p.VolumeSize); err != nil || size.Sign() <= 0 {
+	if size, err := quantity.Parse(p.VolumeSize); err != nil || size.Sign() <= 0 {
 		return wrong(FlagVolumeSize, "%q is not a size greater than 0; write, for example, %s", p.VolumeSize,
 			DefaultVolumeSize)
 	}

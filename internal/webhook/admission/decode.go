@@ -90,7 +90,7 @@ func fit(value any) (object *stack, problems []string) {
 	object = &stack{}
 	data, err := json.Marshal(value)
 	if err == nil {
-		err = json.Unmarshal(data, object)
+		err = typecheck.Unmarshal(data, object)
 	}
 	if err == nil {
 		return object, nil

@@ -1,0 +1,181 @@
+package api
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+)
+
+var (
+	structures     = flag.Duration("structures", 2*time.Second, "how long TestStructures sends random structures")
+	structuresSeed = flag.Uint64("structures-seed", 1, "the seed of the random structures")
+)
+
+// TestStructures sends objects of random structure (depth, width, length, exponents and types) to the API server with
+// the policy, and without the webhook. Nothing that the API server stores may break a list, and no answer may be an
+// internal error. `make fuzz-structures` runs it for longer, and prints the slowest requests and how long a ConfigMap of
+// the same size takes.
+func TestStructures(t *testing.T) {
+	s := newSender(t)
+	path := fmt.Sprintf(stacks, v1alpha2.GroupVersion.Version)
+	random := &structure{rand.New(rand.NewPCG(*structuresSeed, 0))}
+	sent, stored := 0, 0
+	var slowest []attempt
+	for until := time.Now().Add(*structures); time.Now().Before(until); sent++ {
+		name := fmt.Sprintf("structure-%d", sent)
+		label, body := random.object(name)
+		start := time.Now()
+		code, answer := s.send(t, http.MethodPost, path, body)
+		slowest = append(slowest, attempt{label, body, code, time.Since(start)})
+		if code >= http.StatusInternalServerError {
+			t.Errorf("%s of %d bytes: %d %s", label, len(body), code, answer)
+		}
+		if code == http.StatusCreated {
+			stored++
+			if code, answer := s.send(t, http.MethodGet, path, ""); code != http.StatusOK {
+				t.Errorf("%s of %d bytes: list: %d %s", label, len(body), code, answer)
+			}
+			if code, answer := s.send(t, http.MethodDelete, path+"/"+name, ""); code != http.StatusOK {
+				t.Errorf("%s of %d bytes: delete: %d %s", label, len(body), code, answer)
+			}
+		}
+		slices.SortFunc(slowest, func(a, b attempt) int { return int(b.took - a.took) })
+		slowest = slowest[:min(len(slowest), 12)]
+	}
+	t.Logf("%d objects, of which %d were stored", sent, stored)
+	for _, a := range slowest {
+		t.Logf("%8d bytes: %d in %v (a ConfigMap: %v): %s", len(a.body), a.code, a.took.Round(time.Millisecond),
+			s.configMap(t, len(a.body)).Round(time.Millisecond), a.label)
+	}
+	if sent == 0 {
+		t.Error("no object was sent")
+	}
+}
+
+type attempt struct {
+	label, body string
+	code        int
+	took        time.Duration
+}
+
+// configMap returns how long the API server takes to create a ConfigMap of a size, as a dry run.
+func (s sender) configMap(t *testing.T, size int) time.Duration {
+	t.Helper()
+	body := `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"size"},"data":{"a":"` +
+		strings.Repeat("x", min(size, 1_000_000)) + `"}}`
+	start := time.Now()
+	code, answer := s.send(t, http.MethodPost, "/api/v1/namespaces/default/configmaps?dryRun=All", body)
+	if code != http.StatusCreated {
+		t.Errorf("ConfigMap: %d %s", code, answer)
+	}
+	return time.Since(start)
+}
+
+// structure generates objects.
+type structure struct{ *rand.Rand }
+
+// object returns a stack of random structure, and a label that describes it.
+func (r *structure) object(name string) (label, body string) {
+	if r.IntN(4) == 0 {
+		all := quantities[v1alpha2.GroupVersion.Version]
+		place := r.key(slices.Sorted(maps.Keys(all)))
+		value := `"` + r.amount() + `"`
+		body = manifest(v1alpha2.GroupVersion.Version, name, fmt.Sprintf(all[place], value))
+		return fmt.Sprintf("%s: %.40s", place, value), body
+	}
+	place := r.key(slices.Sorted(maps.Keys(places)))
+	shape, value := r.shape()
+	return place + ": " + shape, manifest(v1alpha2.GroupVersion.Version, name, fmt.Sprintf(places[place], value))
+}
+
+func (r *structure) key(keys []string) string { return keys[r.IntN(len(keys))] }
+
+// size returns a number up to a maximum. Small numbers and large numbers are equally frequent.
+func (r *structure) size(most int) int {
+	n := 1
+	for n < most && r.IntN(6) > 0 {
+		n *= 2 + r.IntN(3)
+	}
+	return min(n, most)
+}
+
+// shape returns a value and its description.
+func (r *structure) shape() (label, value string) {
+	switch r.IntN(6) {
+	case 0:
+		n, list := r.size(9_980), r.IntN(2) == 0
+		return fmt.Sprintf("%d levels, lists: %v", n, list), nested(n, list)
+	case 1:
+		n, leaf := r.size(100_000), r.leaf()
+		return fmt.Sprintf("list of %d times %.20s", n, leaf), many(n, leaf)
+	case 2:
+		n, leaf := r.size(30_000), r.leaf()
+		return fmt.Sprintf("object of %d times %.20s", n, leaf), keyed(n, leaf)
+	case 3:
+		n, leaf := r.size(600), r.leaf()
+		inner := r.size(max(1, 100_000/n))
+		return fmt.Sprintf("list of %d lists of %d times %.20s", n, inner, leaf), many(n, many(inner, leaf))
+	case 4:
+		n, leaf := r.size(600), r.leaf()
+		inner := r.size(max(1, 30_000/n))
+		return fmt.Sprintf("object of %d objects of %d times %.20s", n, inner, leaf), keyed(n, keyed(inner, leaf))
+	default:
+		return "tree", r.tree(r.size(14))
+	}
+}
+
+// tree returns a random value of at most a number of levels.
+func (r *structure) tree(levels int) string {
+	if levels == 0 || r.IntN(4) == 0 {
+		return r.leaf()
+	}
+	var items []string
+	for i := range 1 + r.IntN(4) {
+		item := r.tree(levels - 1)
+		if levels%2 == 0 {
+			item = fmt.Sprintf(`"k%d":%s`, i, item)
+		}
+		items = append(items, item)
+	}
+	if levels%2 == 0 {
+		return "{" + strings.Join(items, ",") + "}"
+	}
+	return "[" + strings.Join(items, ",") + "]"
+}
+
+// leaf returns a value without other values.
+func (r *structure) leaf() string {
+	leaves := []string{
+		"0", "-1", "1.5", "1e300", "9223372036854775807", "true", "null", `""`, "[]", "{}", `"1e-999999999"`, `"::::::::"`, `"\u0000"`,
+		`"` + strings.Repeat("x:", r.size(1_000)) + `"`, `{"secretKeyRef":{"name":"a","key":"b"}}`, `{"name":"a"}`,
+	}
+	return leaves[r.IntN(len(leaves))]
+}
+
+// amount returns a text for the place of a quantity.
+func (r *structure) amount() string {
+	exponents := []string{"", "Gi", "m", "e3", "e-999", "E1000", "e-99999", "e0000000", "Ki", "e", "e+-5", "n", "E"}
+	return []string{"", "-", "+"}[r.IntN(3)] + strings.Repeat([]string{"9", "0", "1."}[r.IntN(3)], r.size(100_000)) + r.key(exponents)
+}
+
+// many returns a list with n times the same item.
+func many(n int, item string) string {
+	return "[" + strings.Repeat(item+",", n-1) + item + "]"
+}
+
+// keyed returns an object with n times the same value.
+func keyed(n int, value string) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `,"k%d":%s`, i, value)
+	}
+	return "{" + b.String()[1:] + "}"
+}
