@@ -1,0 +1,80 @@
+package conversion_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+// prompt bounds the time for a conversion beside slow clients. It is longer than the time on an idle machine, and
+// shorter than the time for which an API server waits.
+const prompt = 5 * time.Second
+
+// hold opens connections that send the head of a request and a part of the body, and then nothing. Each connection that
+// the server closes is opened again, until the test ends.
+func hold(t *testing.T, server *httptest.Server, connections int, header, body string) {
+	t.Helper()
+	for range connections {
+		go func() {
+			for t.Context().Err() == nil {
+				connection, err := net.Dial("tcp", server.Listener.Addr().String())
+				if err != nil {
+					return
+				}
+				stop := context.AfterFunc(t.Context(), func() { _ = connection.Close() })
+				_, _ = fmt.Fprintf(connection, "POST /convert HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n%s\r\n\r\n%s",
+					header, body)
+				_, _ = io.Copy(io.Discard, bufio.NewReader(connection))
+				stop()
+				_ = connection.Close()
+			}
+		}()
+	}
+	time.Sleep(100 * time.Millisecond) // until the server reads from the connections
+}
+
+// Clients that send slowly or not at all delay neither a small nor a large review of others.
+func TestSlowClients(t *testing.T) {
+	for name, c := range map[string]struct {
+		connections  int
+		header, body string
+	}{
+		"silent":                    {60, "Content-Length: 1000000", ""},
+		"silent, of unknown size":   {60, "Transfer-Encoding: chunked", ""},
+		"silent, with a list":       {60, "Content-Length: 300000000", ""},
+		"slow, of unknown size":     {10, "Transfer-Encoding: chunked", "20000\r\n" + strings.Repeat(" ", 0x20000) + "\r\n"},
+		"slow, with a part":         {60, "Content-Length: 1000000", strings.Repeat(" ", 900_000)},
+		"slow, with a list":         {10, "Content-Length: 300000000", strings.Repeat(" ", 1<<20)},
+		"slow, with a large object": {60, "Content-Length: 8000000", strings.Repeat(" ", 2<<20)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := serve(t)
+			hold(t, server, c.connections, c.header, c.body)
+			for _, object := range []string{older("a"), large("a", 1_200_000)} {
+				ctx, cancel := context.WithTimeout(t.Context(), prompt)
+				defer cancel()
+				request, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL, strings.NewReader(reviewOf(v2, object)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				request.Header.Set("Content-Type", "application/json")
+				response, err := server.Client().Do(request)
+				if err != nil {
+					t.Fatalf("a review of %d bytes: %v", len(object), err)
+				}
+				said, err := io.ReadAll(response.Body)
+				_ = response.Body.Close()
+				if err != nil || !strings.HasSuffix(string(said), `"status":"Success"}}}`) {
+					t.Errorf("a review of %d bytes: %v: %.200s", len(object), err, said)
+				}
+			}
+		})
+	}
+}
