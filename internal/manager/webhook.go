@@ -42,7 +42,8 @@ func addWebhooks(
 	})
 	validator.Prepare(ctx)
 	server.Register(names.ConversionPath, conversion.Handler(mgr.GetLogger().WithName("conversion")))
-	server.Register(names.ValidationPath, &ctrladmission.Webhook{Handler: validator, RecoverPanic: new(true)})
+	server.Register(names.ValidationPath,
+		admission.Handler(&ctrladmission.Webhook{Handler: validator, RecoverPanic: new(true)}))
 	if err := mgr.Add(server); err != nil {
 		return fmt.Errorf("add the webhook server: %w", err)
 	}
