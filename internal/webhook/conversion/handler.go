@@ -30,8 +30,8 @@ var limits = intake.Limits{Held: 32 << 20, Worked: 16 << 20}
 // Every response to a POST request with JSON is a ConversionReview. A failed conversion has the result Failure, with a
 // message that names the object. The status code of such a response is still 200, because an API server does not show
 // the message in a response with a different code. The status code is 400 for a request that is not a review, 405 for a
-// method other than POST, 408 for a client that does not send the review in time, and 415 for a media type other than
-// JSON.
+// method other than POST, and 415 for a media type other than JSON. It is 408 for a client that does not send the review
+// in time.
 //
 // The uid, the desiredAPIVersion and the review's own kind and apiVersion have to precede the objects. Every API server
 // writes these fields before the objects. The handler begins the response to a list larger than 9 MiB while it is still

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// prompt bounds the time for a conversion beside slow clients. It is longer than the time on an idle machine, and
+// prompt bounds the time for a conversion while other clients are slow. It is longer than the time on an idle machine, and
 // shorter than the time for which an API server waits.
 const prompt = 5 * time.Second
 

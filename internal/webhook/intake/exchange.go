@@ -35,12 +35,14 @@ type Exchange struct {
 	to      io.Writer
 	size    int64
 
-	// The mutex of the pool protects the following fields. held is the number of bytes in memory. moved is the number of
-	// bytes that were read and written. waited is the time for which the client kept the request waiting, until `since`,
-	// which is zero if the request does not wait for its client.
+	// The mutex of the pool protects the fields from here on.
+
+	// held is the number of bytes in memory. moved is the number of bytes that were read and written.
 	held, moved int64
-	waited      time.Duration
-	since       time.Time
+	// waited is the time for which the client kept the request waiting until `since`. since is zero if the request does
+	// not wait for its client.
+	waited time.Duration
+	since  time.Time
 	// starved reports whether the request waits for memory. ended reports whether it ends in favor of another one.
 	// complete reports whether the whole body was read.
 	starved, ended, complete bool
