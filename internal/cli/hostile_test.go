@@ -42,7 +42,8 @@ func TestLargeSpec(t *testing.T) {
 		for _, verb := range []string{"validate", "render", "convert"} {
 			t.Run(name+"/"+verb, func(t *testing.T) {
 				got := run(t, text, verb, "-f", "-")
-				if got.code != 1 || !strings.Contains(got.err, "a: spec: 600") || !strings.Contains(got.err, "exceed the limit of 262144 for a spec") {
+				if got.code != 1 || !strings.Contains(got.err, "a: spec: 600") ||
+					!strings.Contains(got.err, "exceed the limit of 262144 for a spec") {
 					t.Errorf("exit code %d: %.300s", got.code, got.err)
 				}
 			})
@@ -63,9 +64,17 @@ spec:
 // Control characters are visible in all output.
 func TestControlCharacters(t *testing.T) {
 	for _, args := range [][]string{
-		{"validate"}, {"validate", "-o", "json"}, {"validate", "-o", "sarif"}, {"validate", "-o", "github"}, {"render"}, {"convert"},
-		{"validate", "-l", "a=\x1b[2J"}, {"render", "-o", "\x1b[2J"}, {"upgrade-check", "--to", "\x1b[2J"},
-		{"validate", "-n", "\x1b[2J"}, {"validate", "--previous", "\x1b[2J"},
+		{"validate"},
+		{"validate", "-o", "json"},
+		{"validate", "-o", "sarif"},
+		{"validate", "-o", "github"},
+		{"render"},
+		{"convert"},
+		{"validate", "-l", "a=\x1b[2J"},
+		{"render", "-o", "\x1b[2J"},
+		{"upgrade-check", "--to", "\x1b[2J"},
+		{"validate", "-n", "\x1b[2J"},
+		{"validate", "--previous", "\x1b[2J"},
 	} {
 		t.Run(strings.Join(args, " "), func(t *testing.T) {
 			got := run(t, hostile, append(args, "-f", "-")...)

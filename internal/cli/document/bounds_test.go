@@ -11,13 +11,16 @@ import (
 // A text that would take much memory or time is not decoded.
 func TestBounds(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
-		"many values in JSON":  {`{"a":[` + strings.Repeat("0,", 3_000_000) + `0]}`, "has too many values"},
-		"many values in YAML":  {"a: [" + strings.Repeat("0,", 3_000_000) + "0]\n", "has too many values"},
-		"many lines in YAML":   {"a:\n" + strings.Repeat("- 0\n", 500_000), "has too many values"},
-		"many nested lists":    {"a:\n" + strings.Repeat("- ", 500_000) + "0\n", "has too many values"},
-		"many values in alias": {"a: &a [" + strings.Repeat("0,", 1000) + "0]\nb: [" + strings.Repeat("*a,", 1000) + "0]\n", "after its aliases are expanded"},
-		"many documents":       {strings.Repeat("a: b\n---\n", 30_000), "has more than 20000 documents"},
-		"large":                {"a: " + strings.Repeat("x", document.MaxBytes), "is larger than 8 MiB"},
+		"many values in JSON": {`{"a":[` + strings.Repeat("0,", 3_000_000) + `0]}`, "has too many values"},
+		"many values in YAML": {"a: [" + strings.Repeat("0,", 3_000_000) + "0]\n", "has too many values"},
+		"many lines in YAML":  {"a:\n" + strings.Repeat("- 0\n", 500_000), "has too many values"},
+		"many nested lists":   {"a:\n" + strings.Repeat("- ", 500_000) + "0\n", "has too many values"},
+		"many values in alias": {
+			"a: &a [" + strings.Repeat("0,", 1000) + "0]\nb: [" + strings.Repeat("*a,", 1000) + "0]\n",
+			"after its aliases are expanded",
+		},
+		"many documents": {strings.Repeat("a: b\n---\n", 30_000), "has more than 20000 documents"},
+		"large":          {"a: " + strings.Repeat("x", document.MaxBytes), "is larger than 8 MiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			found := document.Parse("a.yaml", []byte(c.text), false)

@@ -73,7 +73,8 @@ const maxPositions = 2 << 20
 func newText(data []byte, line int) *text {
 	return &text{data: data, line: line, parsed: sync.OnceValue(func() *yaml.Node {
 		var parsed yaml.Node
-		if len(data) > maxPositions || yaml.NewDecoder(bytes.NewReader(data)).Decode(&parsed) != nil || len(parsed.Content) == 0 {
+		if len(data) > maxPositions || yaml.NewDecoder(bytes.NewReader(data)).Decode(&parsed) != nil ||
+			len(parsed.Content) == 0 {
 			return nil
 		}
 		return parsed.Content[0]

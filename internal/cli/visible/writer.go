@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"unicode"
 	"unicode/utf8"
@@ -40,7 +41,7 @@ func (w *Writer) Write(text []byte) (int, error) {
 	defer w.mu.Unlock()
 	whole := text
 	if len(w.rest) > 0 {
-		whole = append(w.rest, text...)
+		whole = slices.Concat(w.rest, text)
 	}
 	end := complete(whole)
 	if _, err := w.to.Write(shown(whole[:end])); err != nil {

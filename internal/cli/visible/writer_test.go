@@ -34,7 +34,9 @@ func TestWriter(t *testing.T) {
 				t.Fatal(n, err)
 			}
 		}
-		for name, got := range map[string]string{"whole": whole.String(), "parts": parts.String(), "text": visible.Text(text)} {
+		for name, got := range map[string]string{
+			"whole": whole.String(), "parts": parts.String(), "text": visible.Text(text),
+		} {
 			if got != want {
 				t.Errorf("%q, %s: %q, want %q", text, name, got, want)
 			}

@@ -84,7 +84,9 @@ func check(r *http.Request, known *tokens, permissions authorizer.Authorizer) (i
 	return http.StatusOK, nil
 }
 
-func isAllowed(ctx context.Context, permissions authorizer.Authorizer, client user.Info, r *http.Request) (bool, error) {
+func isAllowed(
+	ctx context.Context, permissions authorizer.Authorizer, client user.Info, r *http.Request,
+) (bool, error) {
 	decision, _, err := permissions.Authorize(ctx, authorizer.AttributesRecord{
 		User: client, Verb: strings.ToLower(r.Method), Path: r.URL.Path,
 	})

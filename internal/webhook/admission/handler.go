@@ -13,8 +13,8 @@ import (
 // review can contain two of them.
 const maxReview = 4 << 20
 
-// limits bound the memory: the bodies in memory, and those that are checked at the same time. Checking a review with two
-// specs of the maximum size takes about seventy times the bytes of a spec.
+// limits bound the memory: the bodies in memory, and those that are checked at the same time. Checking a review with
+// two specs of the maximum size takes about seventy times the bytes of a spec.
 var limits = intake.Limits{Held: 16 << 20, Worked: 1 << 20}
 
 // Handler serves the reviews that `next` answers, for clients that are not authenticated. It reads a review before it
@@ -27,7 +27,7 @@ func Handler(next http.Handler) http.Handler {
 		body, whole, err := exchange.Body(r.Context(), maxReview)
 		switch {
 		case err != nil:
-			intake.Refuse(w, err)
+			exchange.Refuse(r.Context(), w, err)
 			return
 		case !whole:
 			w.Header().Set("Connection", "close")
@@ -36,7 +36,7 @@ func Handler(next http.Handler) http.Handler {
 		}
 		leave, err := pool.Work(r.Context(), len(body))
 		if err != nil {
-			intake.Refuse(w, err)
+			exchange.Refuse(r.Context(), w, err)
 			return
 		}
 		answer := &answered{header: w.Header()}

@@ -46,8 +46,11 @@ func TestSizesBeforeDecoding(t *testing.T) {
 		"many managed fields": {request: create(large(`,"managedFields":`+zeros(size), "", ""))},
 		"many owners":         {request: create(large(`,"ownerReferences":[`+strings.Repeat("{},", size/3)+`{}]`, "", ""))},
 		"many conditions":     {request: create(large("", "", `"conditions":`+zeros(size)))},
-		"many annotations":    {request: create(large(`,"annotations":{"a":"`+strings.Repeat("x", size)+`"}`, "", "")), denied: "annotations"},
-		"not an object":       {request: create(k8sruntime.RawExtension{Raw: []byte(zeros(size))}), denied: "the object has"},
+		"many annotations": {
+			request: create(large(`,"annotations":{"a":"`+strings.Repeat("x", size)+`"}`, "", "")),
+			denied:  "annotations",
+		},
+		"not an object": {request: create(k8sruntime.RawExtension{Raw: []byte(zeros(size))}), denied: "the object has"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			validator := newValidator(t, tc.config)
@@ -66,7 +69,8 @@ func TestSizesBeforeDecoding(t *testing.T) {
 
 // A value of the wrong type in every item of a list causes a bounded number of messages.
 func TestManyWrongTypes(t *testing.T) {
-	got := newValidator(t, nil).Handle(t.Context(), create(large("", `,"workload":{"overrides":{"env":`+zeros(100_000)+`}}`, "")))
+	many := large("", `,"workload":{"overrides":{"env":`+zeros(100_000)+`}}`, "")
+	got := newValidator(t, nil).Handle(t.Context(), create(many))
 	if got.Allowed || len(got.Result.Details.Causes) > 101 || !strings.HasSuffix(got.Result.Message, " more") {
 		t.Errorf("%d causes: %.200s", len(got.Result.Details.Causes), got.Result.Message)
 	}

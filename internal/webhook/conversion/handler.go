@@ -20,27 +20,36 @@ const (
 	streamHead  = 64 << 10
 )
 
-// limits bound the memory: the bodies in memory, and those that are converted at the same time. The conversion of a body
-// takes up to three times its size. A list that is converted while it is read takes 32 MiB if its objects have the
-// maximum size.
-var limits = intake.Limits{Held: 32 << 20, Worked: 16 << 20}
+// These limits bound the memory: the bodies in memory, and those that are converted at the same time. The conversion of
+// a body takes up to three times its size. A list that is converted while it is read takes 32 MiB if its objects have
+// the maximum size.
+var (
+	largeLimits = intake.Limits{Held: 32 << 20, Worked: 16 << 20}
+	// An ordinary stack takes a few KiB, so that large reviews never delay it.
+	smallLimits = intake.Limits{Held: 8 << 20, Worked: 4 << 20}
+)
+
+// smallReview is the maximum size of a review with limits of its own.
+const smallReview = 64 << 10
 
 // Handler serves ConversionReviews of apiextensions.k8s.io/v1 for LlamaStackDistributions.
 //
 // Every response to a POST request with JSON is a ConversionReview. A failed conversion has the result Failure, with a
 // message that names the object. The status code of such a response is still 200, because an API server does not show
 // the message in a response with a different code. The status code is 400 for a request that is not a review, 405 for a
-// method other than POST, and 415 for a media type other than JSON. It is 408 for a client that does not send the review
-// in time.
+// method other than POST, and 415 for a media type other than JSON. It is 408 for a client that does not send the
+// review in time.
 //
 // The uid, the desiredAPIVersion and the review's own kind and apiVersion have to precede the objects. Every API server
 // writes these fields before the objects. The handler begins the response to a list larger than 9 MiB while it is still
 // reading the review. The webhook server has to use HTTP/2, or HTTP/1.1 as implemented by net/http.
-func Handler(log logr.Logger) http.Handler { return &handler{log: log, pool: intake.New(limits)} }
+func Handler(log logr.Logger) http.Handler {
+	return &handler{log: log, small: intake.New(smallLimits), large: intake.New(largeLimits)}
+}
 
 type handler struct {
-	log  logr.Logger
-	pool *intake.Pool
+	log          logr.Logger
+	small, large *intake.Pool
 }
 
 // ServeHTTP answers one review.
@@ -54,7 +63,11 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "send the ConversionReview with the content type application/json", http.StatusUnsupportedMediaType)
 		return
 	}
-	exchange := h.pool.Open(w, r)
+	pool := h.large
+	if r.ContentLength >= 0 && r.ContentLength <= smallReview {
+		pool = h.small
+	}
+	exchange := pool.Open(w, r)
 	defer exchange.Close()
 	limit := int64(wholeReview)
 	if r.ContentLength > limit {
@@ -70,13 +83,13 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		h.log.V(1).Info("Cannot answer a conversion request", "error", err.Error())
-		intake.Refuse(w, err)
+		exchange.Refuse(r.Context(), w, err)
 	}
 }
 
 // convert converts a review that is in memory. Its place for work is free again before the response is sent.
 func (h *handler) convert(w http.ResponseWriter, r *http.Request, exchange *intake.Exchange, body []byte) error {
-	leave, err := h.pool.Work(r.Context(), len(body))
+	leave, err := exchange.Work(r.Context(), len(body))
 	if err != nil {
 		return err
 	}
@@ -95,7 +108,7 @@ func (h *handler) convert(w http.ResponseWriter, r *http.Request, exchange *inta
 
 // stream converts a review while it is read. `head` is its beginning.
 func (h *handler) stream(w http.ResponseWriter, r *http.Request, exchange *intake.Exchange, head []byte) error {
-	leave, err := h.pool.Stream(r.Context(), exchange)
+	leave, err := h.large.Stream(r.Context(), exchange)
 	if err != nil {
 		return err
 	}

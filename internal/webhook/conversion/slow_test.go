@@ -1,9 +1,7 @@
 package conversion_test
 
 import (
-	"bufio"
 	"context"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -13,31 +11,39 @@ import (
 	"time"
 )
 
-// prompt bounds the time for a conversion while other clients are slow. It is longer than the time on an idle machine, and
-// shorter than the time for which an API server waits.
+// prompt bounds the time for a conversion while other clients are slow. It is longer than the time on an idle machine,
+// and shorter than the time for which an API server waits.
 const prompt = 5 * time.Second
 
 // hold opens connections that send the head of a request and a part of the body, and then nothing. Each connection that
 // the server closes is opened again, until the test ends.
 func hold(t *testing.T, server *httptest.Server, connections int, header, body string) {
 	t.Helper()
+	head := "POST /convert HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n" + header + "\r\n\r\n"
 	for range connections {
+		connection, err := net.Dial("tcp", server.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.WriteString(connection, head)
 		go func() {
-			for t.Context().Err() == nil {
-				connection, err := net.Dial("tcp", server.Listener.Addr().String())
-				if err != nil {
+			for {
+				stay(t.Context(), connection, body)
+				if connection, err = net.Dial("tcp", server.Listener.Addr().String()); err != nil || t.Context().Err() != nil {
 					return
 				}
-				stop := context.AfterFunc(t.Context(), func() { _ = connection.Close() })
-				_, _ = fmt.Fprintf(connection, "POST /convert HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n%s\r\n\r\n%s",
-					header, body)
-				_, _ = io.Copy(io.Discard, bufio.NewReader(connection))
-				stop()
-				_ = connection.Close()
+				_, _ = io.WriteString(connection, head)
 			}
 		}()
 	}
-	time.Sleep(100 * time.Millisecond) // until the server reads from the connections
+}
+
+// stay sends a part of a body, and waits until the server closes the connection or ctx ends.
+func stay(ctx context.Context, connection net.Conn, body string) {
+	defer func() { _ = connection.Close() }()
+	defer context.AfterFunc(ctx, func() { _ = connection.Close() })()
+	_, _ = io.WriteString(connection, body)
+	_, _ = io.Copy(io.Discard, connection)
 }
 
 // Clients that send slowly or not at all delay neither a small nor a large review of others.
@@ -58,23 +64,30 @@ func TestSlowClients(t *testing.T) {
 			server := serve(t)
 			hold(t, server, c.connections, c.header, c.body)
 			for _, object := range []string{older("a"), large("a", 1_200_000)} {
-				ctx, cancel := context.WithTimeout(t.Context(), prompt)
-				defer cancel()
-				request, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL, strings.NewReader(reviewOf(v2, object)))
-				if err != nil {
-					t.Fatal(err)
-				}
-				request.Header.Set("Content-Type", "application/json")
-				response, err := server.Client().Do(request)
-				if err != nil {
-					t.Fatalf("a review of %d bytes: %v", len(object), err)
-				}
-				said, err := io.ReadAll(response.Body)
-				_ = response.Body.Close()
-				if err != nil || !strings.HasSuffix(string(said), `"status":"Success"}}}`) {
-					t.Errorf("a review of %d bytes: %v: %.200s", len(object), err, said)
-				}
+				converts(t, server, object)
 			}
 		})
+	}
+}
+
+// converts checks that the server converts an object in time.
+func converts(t *testing.T, server *httptest.Server, object string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), prompt)
+	defer cancel()
+	body := strings.NewReader(reviewOf(v2, object))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	response, err := server.Client().Do(request)
+	if err != nil {
+		t.Fatalf("a review of %d bytes: %v", len(object), err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	said, err := io.ReadAll(response.Body)
+	if err != nil || !strings.HasSuffix(string(said), `"status":"Success"}}}`) {
+		t.Errorf("a review of %d bytes: %v: %.200s", len(object), err, said)
 	}
 }

@@ -18,8 +18,11 @@ const (
 	slowest = 1 << 20
 	// first is the size of the first buffer for a body. Each further buffer is growth times as large, so that a client
 	// must send a part of the memory that it takes.
-	first, growth = 4 << 10, 4
+	first, growth = 4 << 10, 2
 )
+
+// penalty is the time after which a slow client gets its answer.
+const penalty = time.Second
 
 // ErrSlow is the error for a client that does not send or read for a second, or that is behind while memory is short.
 var ErrSlow = errors.New("the client is too slow")
@@ -34,6 +37,7 @@ type Exchange struct {
 	from    io.Reader
 	to      io.Writer
 	size    int64
+	opened  time.Time
 
 	// The mutex of the pool protects the fields from here on.
 
@@ -43,14 +47,15 @@ type Exchange struct {
 	// not wait for its client.
 	waited time.Duration
 	since  time.Time
-	// starved reports whether the request waits for memory. ended reports whether it ends in favor of another one.
-	// complete reports whether the whole body was read.
-	starved, ended, complete bool
+	// wants is the number of bytes for which the request waits.
+	wants int64
+	// ended reports whether the request ends in favor of another one. complete reports whether the whole body was read.
+	ended, complete bool
 }
 
 // Open begins an exchange. The caller must close it.
 func (p *Pool) Open(w http.ResponseWriter, r *http.Request) *Exchange {
-	x := &Exchange{pool: p, control: http.NewResponseController(w), from: r.Body, to: w, size: r.ContentLength}
+	x := &Exchange{pool: p, control: http.NewResponseController(w), from: r.Body, to: w, size: r.ContentLength, opened: time.Now()}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.open[x] = struct{}{}
@@ -75,8 +80,16 @@ func (x *Exchange) Close() {
 // past is a deadline that has passed.
 var past = time.Unix(1, 0)
 
-// Refuse answers a request whose body cannot be read, and closes the connection.
-func Refuse(w http.ResponseWriter, err error) {
+// Refuse answers a request whose body cannot be read, and closes the connection. A slow client first waits without its
+// memory, so that clients that try again and again do not take the time of others.
+func (x *Exchange) Refuse(ctx context.Context, w http.ResponseWriter, err error) {
+	x.Drop()
+	if errors.Is(err, ErrSlow) {
+		select {
+		case <-time.After(penalty):
+		case <-ctx.Done():
+		}
+	}
 	code := http.StatusBadRequest
 	switch {
 	case errors.Is(err, ErrSlow):
@@ -93,6 +106,11 @@ func (x *Exchange) Drop() { x.pool.giveBack(x, x.held) }
 
 // Hold reserves memory for a response.
 func (x *Exchange) Hold(ctx context.Context, size int) error { return x.pool.take(ctx, x, int64(size)) }
+
+// Work waits until a body of this size can be processed. The caller must call leave.
+func (x *Exchange) Work(ctx context.Context, size int) (leave func(), err error) {
+	return x.pool.Work(ctx, size)
+}
 
 // Body reads the body. It returns false if the body is longer than `limit`, in which case Read returns the rest.
 func (x *Exchange) Body(ctx context.Context, limit int64) (body []byte, whole bool, err error) {
@@ -217,7 +235,8 @@ func (x *Exchange) behind(now time.Time) time.Duration {
 	if x.since.IsZero() {
 		return 0
 	}
-	return x.waited + now.Sub(x.since) - patience - time.Duration(x.moved)*(time.Second/fast)
+	silent := now.Sub(x.since)
+	return max(silent-silence, x.waited+silent-patience-time.Duration(x.moved)*(time.Second/fast))
 }
 
 // end ends the request in favor of another one.

@@ -18,12 +18,16 @@ type Limits struct {
 }
 
 const (
-	// patience and fast determine how far behind a client is. A client is behind if its bytes took longer than patience
-	// and the time that they take at this rate, in bytes per second. It loses its place only to another request.
-	patience = 50 * time.Millisecond
+	// silence, patience and fast determine how far behind a client is. A client is behind if it is silent for longer than
+	// silence, or if its bytes took longer than patience and the time that they take at the rate fast, in bytes per
+	// second. It loses its place only to another request.
+	silence  = 100 * time.Millisecond
+	patience = 200 * time.Millisecond
 	fast     = 8 << 20
 	// recheck is the pause after which a request that waits for memory looks again for a client that is behind.
 	recheck = 10 * time.Millisecond
+	// memoryWait bounds the time for which a request waits for memory.
+	memoryWait = 5 * time.Second
 	// smallestWork is the minimum number of bytes that count for a body that is processed.
 	smallestWork = 32 << 10
 )
@@ -96,7 +100,7 @@ func (p *Pool) relieveStream() {
 
 // take reserves n bytes for a request, if necessary in place of another request.
 func (p *Pool) take(ctx context.Context, x *Exchange, n int64) error {
-	deadline := time.After(grace)
+	deadline := time.After(memoryWait)
 	for {
 		returned, err := p.tryTake(x, n)
 		if returned == nil || err != nil {
@@ -117,43 +121,56 @@ func (p *Pool) take(ctx context.Context, x *Exchange, n int64) error {
 func (p *Pool) tryTake(x *Exchange, n int64) (returned <-chan struct{}, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	x.starved = false
 	switch {
 	case x.ended:
 		return nil, ErrSlow
-	case p.free >= n:
+	case p.free >= n && !p.olderWaits(x.opened):
 		p.free -= n
 		x.held += n
+		x.wants = 0
 		return nil, nil
 	}
-	x.starved = true
+	x.wants = n
 	p.relieve(time.Now())
 	return p.returned, nil
 }
 
+// olderWaits reports whether an older request waits for memory that is free. It goes first.
+func (p *Pool) olderWaits(opened time.Time) bool {
+	for x := range p.open {
+		if x.wants > 0 && x.wants <= p.free && !x.ended && x.opened.Before(opened) {
+			return true
+		}
+	}
+	return false
+}
+
 // relieve ends the request whose client is the furthest behind. If all requests that hold memory wait for more of it,
-// relieve ends the request that holds the most.
+// relieve ends the oldest.
 func (p *Pool) relieve(now time.Time) {
-	var slowest, largest *Exchange
+	var slowest, oldest *Exchange
 	var behind time.Duration
 	stuck := true
 	for x := range p.open {
-		if x.ended {
+		if x.ended && x.held > 0 {
 			return // its memory becomes free soon
 		}
 		if late := x.behind(now); late > behind {
 			slowest, behind = x, late
 		}
-		stuck = stuck && (x.starved || x.held == 0)
-		if largest == nil || x.held > largest.held {
-			largest = x
+		if x.held == 0 {
+			continue // it waits for its first bytes, or for its penalty
+		}
+		stuck = stuck && x.wants > 0
+		if oldest == nil || x.opened.Before(oldest.opened) {
+			oldest = x
 		}
 	}
 	switch {
 	case slowest != nil:
 		slowest.end()
-	case stuck && largest != nil:
-		largest.end()
+	case stuck && oldest != nil:
+		oldest.end()
 	}
 }
 
@@ -161,6 +178,7 @@ func (p *Pool) relieve(now time.Time) {
 func (p *Pool) giveBack(x *Exchange, n int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	x.wants = 0
 	p.free += n
 	x.held -= n
 	close(p.returned)

@@ -23,12 +23,12 @@ func serve(t *testing.T, pool *intake.Pool) *httptest.Server {
 			err = errors.New("too long")
 		}
 		if err != nil {
-			intake.Refuse(w, err)
+			exchange.Refuse(r.Context(), w, err)
 			return
 		}
 		leave, err := pool.Work(r.Context(), len(body))
 		if err != nil {
-			intake.Refuse(w, err)
+			exchange.Refuse(r.Context(), w, err)
 			return
 		}
 		leave()
@@ -138,12 +138,12 @@ func TestStream(t *testing.T) {
 		defer exchange.Close()
 		leave, err := pool.Stream(r.Context(), exchange)
 		if err != nil {
-			intake.Refuse(w, err)
+			exchange.Refuse(r.Context(), w, err)
 			return
 		}
 		defer leave()
 		if _, err := io.Copy(io.Discard, exchange); err != nil {
-			intake.Refuse(w, err)
+			exchange.Refuse(r.Context(), w, err)
 		}
 	}))
 	defer server.Close()
@@ -152,7 +152,7 @@ func TestStream(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = connection.Close() }()
+		t.Cleanup(func() { _ = connection.Close() })
 		if _, err := io.WriteString(connection, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}
