@@ -55,7 +55,9 @@ type Exchange struct {
 
 // Open begins an exchange. The caller must close it.
 func (p *Pool) Open(w http.ResponseWriter, r *http.Request) *Exchange {
-	x := &Exchange{pool: p, control: http.NewResponseController(w), from: r.Body, to: w, size: r.ContentLength, opened: time.Now()}
+	x := &Exchange{
+		pool: p, control: http.NewResponseController(w), from: r.Body, to: w, size: r.ContentLength, opened: time.Now(),
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.open[x] = struct{}{}
