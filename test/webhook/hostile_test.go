@@ -33,7 +33,8 @@ const (
 // another client and the operator's maximum memory usage.
 func BenchmarkHostile(b *testing.B) {
 	zeros := strings.Repeat("0,", 3_400_000) + "0"
-	review := `{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{"uid":"u","operation":"CREATE","object":` +
+	review := `{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1",` +
+		`"request":{"uid":"u","operation":"CREATE","object":` +
 		`{"apiVersion":"llamastack.io/v1alpha2","kind":"LlamaStackDistribution","metadata":{"name":"a","namespace":"v"},` +
 		`"spec":{"distribution":{"name":"starter"},"settings":{"a":[%s]}}}}}`
 	for _, attack := range []struct {
@@ -45,7 +46,10 @@ func BenchmarkHostile(b *testing.B) {
 		{"16 reviews of 4 MB", 16, names.ValidationPath, "", fmt.Sprintf(review, zeros[:4_000_001])},
 		{"60 silent clients", 60, names.ConversionPath, "Content-Length: 1000000", ""},
 		{"1000 silent clients", 1000, names.ConversionPath, "Content-Length: 1000000", ""},
-		{"10 slow bodies of unknown size", 10, names.ConversionPath, "Transfer-Encoding: chunked", "20000\r\n" + strings.Repeat(" ", 0x20000)},
+		{
+			"10 slow bodies of unknown size", 10, names.ConversionPath, "Transfer-Encoding: chunked",
+			"20000\r\n" + strings.Repeat(" ", 0x20000),
+		},
 		{"60 slow large objects", 60, names.ConversionPath, "Content-Length: 8000000", strings.Repeat(" ", 2<<20)},
 		{"600 connections without a handshake", 600, "", "", ""},
 	} {
@@ -101,7 +105,8 @@ func request(ctx context.Context, o *operator, path, header, body string) {
 		if header == "" {
 			header = fmt.Sprintf("Connection: close\r\nContent-Length: %d", len(body))
 		}
-		_, _ = fmt.Fprintf(connection, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n%s\r\n\r\n%s", path, header, body)
+		_, _ = fmt.Fprintf(connection, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n%s\r\n\r\n%s",
+			path, header, body)
 	}
 	_, _ = io.Copy(io.Discard, bufio.NewReader(connection))
 }
