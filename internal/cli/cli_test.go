@@ -198,7 +198,7 @@ func TestAliases(t *testing.T) {
 			"ConfigMap": "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, x: " + text + "}\n---\n" + stack(simple),
 		} {
 			got := run(t, manifest, "validate", "-f", "-")
-			if want := "error: standard input: is larger than 16 MiB after its aliases are expanded"; got.code != 1 || !strings.Contains(got.err, want) {
+			if want := "error: standard input: is larger than 8 MiB or 400000 values after its aliases are expanded"; got.code != 1 || !strings.Contains(got.err, want) {
 				t.Errorf("%s in a %s: exit code %d, no %q in\n%s", name, what, got.code, want, got.err)
 			}
 		}

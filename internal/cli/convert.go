@@ -16,6 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/manifest"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/ogxserver"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
@@ -196,8 +197,8 @@ func (c *converter) write(text []byte) {
 // pass writes a YAML document unchanged. It converts a JSON document to YAML, because not every JSON text is valid
 // YAML.
 func (c *converter) pass(doc document.Document) error {
-	if doc.Meta.Kind != "" && !slices.Contains(c.others, doc.Meta.Kind) {
-		c.others = append(c.others, doc.Meta.Kind)
+	if doc.Meta.Kind != "" {
+		c.others = dryrun.WithKind(c.others, doc.Meta.Kind)
 	}
 	if !json.Valid(doc.Source) {
 		c.write(doc.Source)
@@ -247,7 +248,7 @@ func (c *converter) begin(doc document.Document, name string, problems []string)
 	if name != "" {
 		title += ": " + name
 	}
-	for _, problem := range problems {
+	for _, problem := range intent.BoundedTexts(problems) {
 		c.problems = append(c.problems, title+": "+problem)
 	}
 	return title, len(problems) == 0
@@ -255,7 +256,7 @@ func (c *converter) begin(doc document.Document, name string, problems []string)
 
 // end writes a converted stack, and records the warnings.
 func (c *converter) end(title string, text []byte, warnings []string) {
-	for _, warning := range warnings {
+	for _, warning := range intent.BoundedTexts(warnings) {
 		c.warnings = append(c.warnings, title+": "+warning)
 	}
 	c.write(text)
@@ -266,6 +267,9 @@ func (c *converter) end(title string, text []byte, warnings []string) {
 func readStack(doc document.Document) (dryrun.Stack, manifest.Source) {
 	doc.Data = withoutStatus(doc.Data)
 	found := dryrun.DecodeStack(doc, "")
+	if found.Large {
+		return found, manifest.Source{}
+	}
 	typ := reflect.TypeFor[v1alpha2.LlamaStackDistribution]()
 	if found.Older {
 		typ = reflect.TypeFor[v1alpha1.LlamaStackDistribution]()

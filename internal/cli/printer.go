@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/visible"
 )
 
 // rejection is an error, for example about an invalid manifest, for which the exit code is 1 unless `code` is set. A
@@ -38,11 +39,13 @@ const (
 	green  = "32"
 )
 
-func (p printer) paint(code, text string) string {
+// labeled prints a message after a label, which has a color.
+func (p printer) labeled(color, label, message string) {
 	if !p.color {
-		return text
+		p.line("%s %s", label, message)
+		return
 	}
-	return "\x1b[" + code + "m" + text + "\x1b[0m"
+	_, _ = fmt.Fprintf(visible.Raw(p.w), "\x1b[%sm%s\x1b[0m %s\n", color, label, visible.Text(message))
 }
 
 func (p printer) line(format string, args ...any) {
@@ -58,9 +61,9 @@ func (p printer) rejection(r *rejection) {
 	}
 }
 
-func (p printer) problem(message string) { p.line("%s %s", p.paint(red, "error:"), message) }
+func (p printer) problem(message string) { p.labeled(red, "error:", message) }
 
-func (p printer) warning(message string) { p.line("%s %s", p.paint(yellow, "warning:"), message) }
+func (p printer) warning(message string) { p.labeled(yellow, "warning:", message) }
 
 func (p printer) note(message string) { p.line("note: %s", message) }
 
@@ -74,4 +77,4 @@ func (p printer) remarks(s dryrun.Stack, found dryrun.Outcome) {
 	}
 }
 
-func (p printer) ok(message string) { p.line("%s %s", p.paint(green, "ok:"), message) }
+func (p printer) ok(message string) { p.labeled(green, "ok:", message) }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/progress"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/visible"
 )
 
 // Streams contains the input and the outputs of a command.
@@ -40,7 +41,7 @@ func (s *Streams) progress() *progress.Line {
 	if !s.Terminal {
 		return progress.New(nil)
 	}
-	return progress.New(s.Err)
+	return progress.New(visible.Raw(s.Err))
 }
 
 // colorChoice is a value of --color.
@@ -93,6 +94,7 @@ error of any kind.`
 // NewCommand returns the command kubectl-llamastack with all its subcommands. `version` is the output of --version. If
 // it is empty, versionOr determines the output.
 func NewCommand(streams Streams, version string) *cobra.Command {
+	streams.Out, streams.Err = visible.New(streams.Out), visible.New(streams.Err)
 	root := &cobra.Command{
 		Use:           "kubectl-llamastack",
 		Short:         "Write, check and operate stacks for the Llama Stack operator",
@@ -139,6 +141,7 @@ func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
 // Run executes the command line, prints its error, and returns the exit code. See exitCodes.
 func Run(streams Streams, version string, args []string) int {
 	streams.choice = new(colorChoice)
+	streams.Out, streams.Err = visible.New(streams.Out), visible.New(streams.Err)
 	root := NewCommand(streams, version)
 	root.SetArgs(args)
 	err := root.Execute()

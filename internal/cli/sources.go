@@ -88,7 +88,7 @@ func (s *sources) read(stdin io.Reader, p printer) (*dryrun.Manifests, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, note := range found.Notes {
+	for _, note := range intent.BoundedTexts(found.Notes) {
 		if !s.optional {
 			p.note(note)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/view/layout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/view/stackstatus"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/visible"
 )
 
 type statusOptions struct {
@@ -250,7 +251,7 @@ func writePage(streams Streams, page *bytes.Buffer, first bool) error {
 	case !first:
 		separator = "\n"
 	}
-	if _, err := io.WriteString(streams.Out, separator); err != nil {
+	if _, err := io.WriteString(visible.Raw(streams.Out), separator); err != nil {
 		return err
 	}
 	_, err := page.WriteTo(streams.Out)

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/visible"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/support"
 )
 
@@ -127,7 +128,7 @@ func (o *supportOptions) write(streams Streams, material *support.Material, p pr
 // complete. For the path "-", it writes to standard output.
 func writeArchive(stdout io.Writer, path string, archive *bytes.Buffer) (err error) {
 	if path == "-" {
-		_, err = archive.WriteTo(stdout)
+		_, err = archive.WriteTo(visible.Raw(stdout))
 		return err
 	}
 	file, err := os.CreateTemp(filepath.Dir(path), ".support-bundle-*") // the mode of the file is 0600

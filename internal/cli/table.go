@@ -10,6 +10,8 @@ import (
 	"text/tabwriter"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/visible"
 )
 
 // These constants are the output formats of commands that print a table.
@@ -31,7 +33,8 @@ func checkForm(form string) error {
 func writeData(page *bytes.Buffer, form string, value any) error {
 	data, err := json.MarshalIndent(value, "", "  ")
 	if err == nil && form == formYAML {
-		data, err = yaml.JSONToYAML(data)
+		// The YAML decoder rejects control characters that JSON need not escape.
+		data, err = yaml.JSONToYAML([]byte(visible.Text(string(data))))
 	}
 	if err != nil {
 		return fmt.Errorf("print %s: %w", form, err)

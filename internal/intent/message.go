@@ -48,6 +48,15 @@ func Bounded(errs field.ErrorList) field.ErrorList {
 	return first
 }
 
+// BoundedTexts returns the first MaxErrors texts of a list. If there are more, the last text states how many texts it
+// omits.
+func BoundedTexts(texts []string) []string {
+	if more := len(texts) - MaxErrors; more > 0 {
+		return append(texts[:MaxErrors:MaxErrors], fmt.Sprintf("and %d more", more))
+	}
+	return texts
+}
+
 // Messages returns the messages of the errors in a list, one per line, without duplicates.
 func Messages(errs field.ErrorList) string {
 	lines, seen := make([]string, 0, len(errs)), make(map[string]bool, len(errs))

@@ -14,12 +14,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
-	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/controller"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/manager/scrape"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry/cloud"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/salvage"
@@ -163,7 +163,7 @@ func metricsOptions(options Options) metricsserver.Options {
 		TLSOpts:       []func(*tls.Config){withoutHTTP2},
 	}
 	if options.MetricsSecure {
-		result.FilterProvider = filters.WithAuthenticationAndAuthorization
+		result.FilterProvider = scrape.Filter
 	}
 	return result
 }

@@ -37,6 +37,7 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.expect(t, "https://"+o.metrics+"/metrics", http.StatusUnauthorized)
+	o.expect(t, "https://"+o.metrics+"/metrics", http.StatusUnauthorized, "Authorization", "Bearer wrong")
 
 	admin, err := plane.Client()
 	if err != nil {

@@ -3,13 +3,19 @@ package manager
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"path/filepath"
 	"strconv"
+	"sync/atomic"
 
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 	ctrladmission "sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
@@ -18,6 +24,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/webhook/admission"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/webhook/certificate"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/webhook/conversion"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/webhook/listener"
 )
 
 // notServed is the bind address that disables a server.
@@ -42,7 +49,8 @@ func addWebhooks(
 	})
 	validator.Prepare(ctx)
 	server.Register(names.ConversionPath, conversion.Handler(mgr.GetLogger().WithName("conversion")))
-	server.Register(names.ValidationPath, &ctrladmission.Webhook{Handler: validator, RecoverPanic: new(true)})
+	server.Register(names.ValidationPath,
+		admission.Handler(&ctrladmission.Webhook{Handler: validator, RecoverPanic: new(true)}))
 	if err := mgr.Add(server); err != nil {
 		return fmt.Errorf("add the webhook server: %w", err)
 	}
@@ -52,27 +60,24 @@ func addWebhooks(
 	return nil
 }
 
-// newWebhookServer returns the server for the bind address in options, and its readiness check.
+// newWebhookServer returns the server for the bind address in options, and its readiness check. The server has the
+// certificate from the directory in options, or the operator's own certificate.
 func newWebhookServer(
 	mgr ctrl.Manager, config *rest.Config, options Options,
 ) (webhook.Server, func(*http.Request) error, error) {
-	host, port, err := splitAddress(options.WebhookBindAddress)
-	if err != nil {
+	if err := checkAddress(options.WebhookBindAddress); err != nil {
 		return nil, nil, err
 	}
-	return withCertificate(mgr, config, options, webhook.Options{
-		Host: host, Port: port, CertDir: options.WebhookCertPath, TLSOpts: []func(*tls.Config){withoutHTTP2},
-	})
-}
-
-// withCertificate returns the server with the certificate from the directory in options, or with the operator's own
-// certificate.
-func withCertificate(
-	mgr ctrl.Manager, config *rest.Config, options Options, settings webhook.Options,
-) (webhook.Server, func(*http.Request) error, error) {
+	server := &webhookServer{Server: webhook.NewServer(webhook.Options{}), address: options.WebhookBindAddress}
 	if options.WebhookCertPath != "" {
-		server := webhook.NewServer(settings)
-		return server, server.StartedChecker(), nil
+		var err error
+		server.watcher, err = certwatcher.New(filepath.Join(options.WebhookCertPath, corev1.TLSCertKey),
+			filepath.Join(options.WebhookCertPath, corev1.TLSPrivateKeyKey))
+		if err != nil {
+			return nil, nil, fmt.Errorf("read the certificate in --webhook-cert-path %q: %w", options.WebhookCertPath, err)
+		}
+		server.certificate = server.watcher.GetCertificate
+		return server, server.check, nil
 	}
 	certificates, err := certificate.New(config, certificate.Options{
 		Namespace: options.OperatorNamespace, Service: names.WebhookService,
@@ -81,26 +86,61 @@ func withCertificate(
 	if err != nil {
 		return nil, nil, fmt.Errorf("create the webhook certificate: %w", err)
 	}
-	settings.TLSOpts = append(settings.TLSOpts,
-		func(config *tls.Config) { config.GetCertificate = certificates.GetCertificate })
-	server := webhook.NewServer(settings)
-	listens := server.StartedChecker()
+	server.certificate = certificates.GetCertificate
 	return certificates.Server(server), func(request *http.Request) error {
 		if err := certificates.Check(request); err != nil {
 			return err
 		}
-		return listens(request)
+		return server.check(request)
 	}, nil
 }
 
-// splitAddress returns the host and the port of an address. An empty host means every interface.
-func splitAddress(address string) (host string, port int, err error) {
-	host, text, err := net.SplitHostPort(address)
+// webhookServer serves the webhooks that are registered with the embedded server, which itself does not start, because
+// it has no bound on the number of connections.
+type webhookServer struct {
+	webhook.Server
+
+	address     string
+	certificate func(*tls.ClientHelloInfo) (*tls.Certificate, error)
+	// watcher reads the certificate again when it changes. Nil means that another part of the operator does so.
+	watcher *certwatcher.CertWatcher
+	listens atomic.Bool
+}
+
+// Start serves until ctx ends.
+func (s *webhookServer) Start(ctx context.Context) error {
+	open, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.address)
+	if err != nil {
+		return fmt.Errorf("listen on --webhook-bind-address: %w", err)
+	}
+	s.listens.Store(true)
+	config := &tls.Config{GetCertificate: s.certificate, MinVersion: tls.VersionTLS12}
+	withoutHTTP2(config)
+	group, ctx := errgroup.WithContext(ctx)
+	if s.watcher != nil {
+		group.Go(func() error { return s.watcher.Start(ctx) })
+	}
+	group.Go(func() error { return listener.New("webhook", open, config, s.WebhookMux()).Start(ctx) })
+	return group.Wait()
+}
+
+// check is the readiness check. It makes no connection, because a client that opens many connections could prevent it.
+func (s *webhookServer) check(*http.Request) error {
+	if !s.listens.Load() {
+		return errors.New("the webhook server does not listen yet")
+	}
+	return nil
+}
+
+// checkAddress returns an error for an address that is not host:port. An empty host means every interface.
+func checkAddress(address string) error {
+	_, text, err := net.SplitHostPort(address)
+	port := 0
 	if err == nil {
 		port, err = strconv.Atoi(text)
 	}
 	if err != nil || port < 1 || port > 65535 {
-		return "", 0, fmt.Errorf("--webhook-bind-address %q: must be host:port or :port with a port from 1 to 65535, or %q to disable the webhooks", address, notServed)
+		return fmt.Errorf("--webhook-bind-address %q: must be host:port or :port with a port from 1 to 65535, or %q to disable the webhooks", address, notServed)
 	}
-	return host, port, nil
+	return nil
 }

@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/quantity"
 )
 
 // native are the resources of Kubernetes itself. Any other resource has a domain, such as nvidia.com/gpu.
@@ -73,7 +75,7 @@ func (c *check) amount(path *field.Path, name corev1.ResourceName, amount resour
 	case strings.Contains(text, "/") && amount.MilliValue()%1000 != 0:
 		c.Invalid(path, amount.String(), "%s is not a whole number: use a number such as 1 for %s", &amount, name)
 	case huge:
-		size, err := resource.ParseQuantity(strings.TrimPrefix(text, corev1.ResourceHugePagesPrefix))
+		size, err := quantity.Parse(strings.TrimPrefix(text, corev1.ResourceHugePagesPrefix))
 		if err != nil || size.Value() <= 0 || amount.Value()%size.Value() != 0 {
 			c.Invalid(path, amount.String(), "%s is not a multiple of the size of the pages: use a multiple of %s", &amount,
 				strings.TrimPrefix(text, corev1.ResourceHugePagesPrefix))

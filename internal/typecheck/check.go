@@ -85,7 +85,11 @@ func (c *checker) object(value any, typ reflect.Type, path string) (any, bool) {
 		at := join(path, name)
 		field, ok := known[name]
 		if !ok {
-			c.problems = append(c.problems, Problem{Path: at, Message: unknownField(name, known), Unknown: true})
+			message := "is not a field: remove it"
+			if len(c.problems) < maxSuggested {
+				message = unknownField(name, known)
+			}
+			c.problems = append(c.problems, Problem{Path: at, Message: message, Unknown: true})
 			continue
 		}
 		if inner, ok := c.value(fields[name], field, at); ok {
@@ -152,6 +156,10 @@ func pointed(typ reflect.Type) reflect.Type {
 	}
 	return typ
 }
+
+// maxSuggested is the number of problems after which a message about an unknown field is short, so that neither this
+// package nor its callers look for a suggestion. That would take longer than all other checks of a field.
+const maxSuggested = 100
 
 // fewFields is the maximum number of field names that an error lists.
 const fewFields = 12

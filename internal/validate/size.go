@@ -45,9 +45,13 @@ func tooLarge(obj *v1alpha2.LlamaStackDistribution) field.ErrorList {
 	if size <= MaxSpecBytes {
 		return nil
 	}
-	return field.ErrorList{field.Invalid(spec(), size, fmt.Sprintf(
-		"%d bytes of JSON exceed the limit of %d for a spec: move long parts to a ConfigMap, "+
-			"and refer to the ConfigMap in spec.baseConfig or mount it", size, MaxSpecBytes))}
+	return field.ErrorList{field.Invalid(spec(), size, LargeSpec(size))}
+}
+
+// LargeSpec returns the message about a spec that is too large.
+func LargeSpec(size int) string {
+	return fmt.Sprintf("%d bytes of JSON exceed the limit of %d for a spec: move long parts to a ConfigMap, "+
+		"and refer to the ConfigMap in spec.baseConfig or mount it", size, MaxSpecBytes)
 }
 
 // SpecBytes returns the length of a spec as JSON, even if a cache omitted the spec.

@@ -1,8 +1,6 @@
 package validate
 
 import (
-	"fmt"
-
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -133,18 +131,7 @@ func Spec(stack *v1alpha2.LlamaStackDistribution) (in *intent.Intent, warnings [
 		}
 		errs = append(errs, found...)
 	}
-	return c.intent, bounded(append(warnings, suspicious(c)...)), intent.Bounded(errs)
-}
-
-// maxWarnings is the maximum number of warnings that are reported at once.
-const maxWarnings = intent.MaxErrors
-
-// bounded limits a list of warnings. The last entry of a limited list states the number of further warnings.
-func bounded(warnings []string) []string {
-	if more := len(warnings) - maxWarnings; more > 0 {
-		return append(warnings[:maxWarnings:maxWarnings], fmt.Sprintf("and %d more", more))
-	}
-	return warnings
+	return c.intent, intent.BoundedTexts(append(warnings, suspicious(c)...)), intent.Bounded(errs)
 }
 
 // fromIntent reports the errors that the strict decoder found in providers, externalProviders, resources, storage,

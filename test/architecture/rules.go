@@ -76,7 +76,7 @@ var Rules = []Rule{
 	{Path: "internal/quantity", Kind: Pure},
 	{Path: "internal/typecheck", Kind: Pure, Imports: []string{"internal/quantity", "internal/suggest"}},
 	{Path: "internal/bounds", Kind: Pure, Imports: []string{"api/...", "internal/imagename", "internal/typecheck"}},
-	{Path: "internal/podspec", Kind: Pure, Imports: []string{"internal/intent"}},
+	{Path: "internal/podspec", Kind: Pure, Imports: []string{"internal/intent", "internal/quantity"}},
 	{Path: "internal/podtemplate", Kind: Pure, Imports: []string{"internal/names", "internal/typecheck"}},
 	{Path: "internal/jsontext", Kind: Pure},
 	{Path: "internal/convert", Kind: Pure, Imports: []string{
@@ -132,9 +132,15 @@ var Rules = []Rule{
 	{Path: "internal/worker"},
 	{Path: "internal/resolve/...", Imports: slices.Concat(pure, []string{"internal/worker"})},
 	{Path: "internal/apply", Imports: []string{"internal/names"}},
-	{Path: "internal/webhook/conversion", Imports: []string{"internal/convert", "internal/jsontext"}},
+	{Path: "internal/webhook/intake"},
+	{Path: "internal/webhook/listener"},
+	{Path: "internal/webhook/conversion", Imports: []string{
+		"internal/convert", "internal/jsontext", "internal/webhook/intake",
+	}},
 	{Path: "internal/probe", Imports: []string{"api/...", "internal/names", "internal/worker"}},
-	{Path: "internal/webhook/admission", Imports: slices.Concat(pure, []string{"internal/operatorconfig"})},
+	{Path: "internal/webhook/admission", Imports: slices.Concat(pure, []string{
+		"internal/operatorconfig", "internal/webhook/intake",
+	})},
 	{Path: "internal/migration/...", Imports: []string{"api/...", "internal/names", "internal/status"}},
 	{Path: "internal/controller/metrics", Imports: []string{"api/...", "internal/operatorconfig"}},
 	{Path: "internal/controller/queue"},
@@ -142,9 +148,10 @@ var Rules = []Rule{
 		"internal/controller/metrics", "internal/controller/queue",
 	})},
 	{Path: "internal/webhook/certificate", Imports: []string{"api/...", "internal/names", "internal/informer"}},
+	{Path: "internal/manager/scrape"},
 	{Path: "internal/manager", Imports: slices.Concat(adapters, []string{
 		"internal/controller", "internal/webhook/admission", "internal/webhook/certificate",
-		"internal/webhook/conversion",
+		"internal/webhook/conversion", "internal/webhook/listener", "internal/manager/scrape",
 		"internal/informer", "internal/migration/...", "internal/salvage",
 	})},
 	{Path: "internal/bundle", Imports: []string{"internal/imagename"}},

@@ -51,8 +51,11 @@ type Document struct {
 	Problem string
 	// whole is the text that contains the document. within contains the indexes that lead to the document in nested lists.
 	within []int
-	whole  []byte
+	whole  *text
 }
+
+// maxDocuments is the maximum number of documents in a file.
+const maxDocuments = 20_000
 
 // splitDocuments returns the objects in a file: YAML documents, JSON values one after another, and the items of lists.
 func splitDocuments(file string, data []byte, listed bool) []Document {
@@ -60,13 +63,21 @@ func splitDocuments(file string, data []byte, listed bool) []Document {
 	if !isJSON {
 		texts = yamlTexts(data)
 	}
+	if len(texts) > maxDocuments {
+		problem := fmt.Sprintf("has more than %d documents; write its objects to several files", maxDocuments)
+		return []Document{{File: file, Listed: listed, Line: 1, Origin: originOf(file, nil), Problem: problem}}
+	}
 	var documents []Document
 	for i, text := range texts {
 		doc := Document{
 			File: file, Place: placeOf(i), Listed: listed, Line: text.line, Source: text.data,
-			Problem: text.problem, whole: text.data,
+			Problem: text.problem, whole: text,
 		}
 		doc.Origin = originOf(file, text.data)
+		if doc.Problem == "" {
+			text.problem = checkValues(text.data, isJSON)
+			doc.Problem = text.problem
+		}
 		if doc.Problem == "" && !isJSON {
 			doc.Problem = checkAliases(text.data)
 		}
@@ -79,24 +90,17 @@ func splitDocuments(file string, data []byte, listed bool) []Document {
 	return documents
 }
 
-// text is the text of one document, and the line on which it begins. problem is the reason why it is not a document.
-type text struct {
-	data    []byte
-	line    int
-	problem string
-}
-
 // yamlTexts returns the documents in a YAML file as kubectl separates them. A separator is a line that begins with ---.
 // Only a comment may follow on that line; other text is a problem with the document that begins there. A separator at
 // the beginning of the file does not end a document.
-func yamlTexts(data []byte) []text {
-	var texts []text
-	current := text{line: 1}
+func yamlTexts(data []byte) []*text {
+	var texts []*text
+	current := pending{line: 1}
 	end := func(next int) {
 		if !current.isEmpty() {
-			texts = append(texts, current)
+			texts = append(texts, current.text())
 		}
-		current = text{line: next}
+		current = pending{line: next}
 	}
 	number := 0
 	for line := range bytes.Lines(data) {
@@ -127,8 +131,21 @@ func separator(line []byte) (is, hasText bool) {
 	return is, is && len(after) > 0 && after[0] != '#'
 }
 
+// pending is a document whose end has not been found.
+type pending struct {
+	data    []byte
+	line    int
+	problem string
+}
+
 // isEmpty reports whether the text has neither content nor a problem.
-func (t *text) isEmpty() bool { return len(t.data) == 0 && t.problem == "" }
+func (t *pending) isEmpty() bool { return len(t.data) == 0 && t.problem == "" }
+
+func (t *pending) text() *text {
+	complete := newText(t.data, t.line)
+	complete.problem = t.problem
+	return complete
+}
 
 // helmSource matches the comment that Helm writes above each document.
 var helmSource = regexp.MustCompile(`(?m)\A(?:---.*\n)?# Source: (\S+)`)
@@ -149,12 +166,13 @@ func placeOf(i int) string { return fmt.Sprintf("document %d", i+1) }
 
 // jsonValues returns the values in a JSON file, and false for a file that is not JSON. A YAML decoder cannot read all
 // JSON, because it does not decode the surrogate pairs with which JSON escapes characters above U+FFFF.
-func jsonValues(data []byte) ([]text, bool) {
+func jsonValues(data []byte) ([]*text, bool) {
 	if trimmed := bytes.TrimSpace(data); len(trimmed) == 0 || trimmed[0] != '{' {
 		return nil, false
 	}
 	decoder := json.NewDecoder(bytes.NewReader(data))
-	var values []text
+	var values []*text
+	line, counted := 1, 0
 	for {
 		var value json.RawMessage
 		switch err := decoder.Decode(&value); {
@@ -164,7 +182,9 @@ func jsonValues(data []byte) ([]text, bool) {
 			return nil, false
 		}
 		begin := int(decoder.InputOffset()) - len(value)
-		values = append(values, text{data: value, line: 1 + bytes.Count(data[:begin], []byte("\n"))})
+		line += bytes.Count(data[counted:begin], []byte("\n"))
+		counted = begin
+		values = append(values, newText(value, line))
 	}
 }
 
@@ -226,7 +246,11 @@ func (d *Document) explain(err error) string {
 	for _, prefix := range []string{"error converting YAML to JSON: ", "yaml: "} {
 		text = strings.TrimPrefix(text, prefix)
 	}
-	text = d.fileLines(strings.ReplaceAll(strings.TrimPrefix(text, "unmarshal errors:\n  "), "\n  ", "; "))
+	problems := strings.Split(strings.TrimPrefix(text, "unmarshal errors:\n  "), "\n  ")
+	if more := len(problems) - maxProblems; more > 0 {
+		problems = append(problems[:maxProblems:maxProblems], fmt.Sprintf("and %d more", more))
+	}
+	text = d.fileLines(strings.Join(problems, "; "))
 	if line := yamlnode.TabLine(d.Source, err); line > 0 {
 		return fmt.Sprintf("is not valid YAML: line %d is indented with a tab; use spaces (%s)", d.Line+line-1, text)
 	}
@@ -235,6 +259,9 @@ func (d *Document) explain(err error) string {
 	}
 	return "is not valid YAML: " + text
 }
+
+// maxProblems is the maximum number of problems from the YAML decoder in a message.
+const maxProblems = 20
 
 var lineNumber = regexp.MustCompile(`\bline (\d+)`)
 

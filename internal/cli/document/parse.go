@@ -4,7 +4,7 @@ import "fmt"
 
 // MaxBytes is the maximum size of one input. etcd rejects even much smaller objects, so a larger file is a mistake, for
 // example a model or an archive.
-const MaxBytes = 16 << 20
+const MaxBytes = 8 << 20
 
 // Parse returns the documents in a text. `file` is the path of the text, or StandardInput. `listed` reports whether the
 // user named a folder that contains the file. For a text that is not a document, Parse returns a Document with the

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -54,13 +55,41 @@ func (d *Document) ProblemPosition() Position {
 	return d.Position("")
 }
 
+// text contains the text of one or more documents in a list, whose nodes are parsed only once.
+type text struct {
+	data []byte
+	// line is the line in the file on which the text begins.
+	line int
+	// problem is the reason why the text is not a document.
+	problem string
+	// parsed returns the node of the text, or nil for invalid text.
+	parsed func() *yaml.Node
+}
+
+// maxPositions is the maximum size in bytes of a text in which fields have positions. In a larger text, the position of
+// every field is the beginning of the text.
+const maxPositions = 2 << 20
+
+func newText(data []byte, line int) *text {
+	return &text{data: data, line: line, parsed: sync.OnceValue(func() *yaml.Node {
+		var parsed yaml.Node
+		if len(data) > maxPositions || yaml.NewDecoder(bytes.NewReader(data)).Decode(&parsed) != nil ||
+			len(parsed.Content) == 0 {
+			return nil
+		}
+		return parsed.Content[0]
+	})}
+}
+
 // root returns the node of the object, or nil for invalid text.
 func (d *Document) root() *yaml.Node {
-	var parsed yaml.Node
-	if d.whole == nil || yaml.NewDecoder(bytes.NewReader(d.whole)).Decode(&parsed) != nil || len(parsed.Content) == 0 {
+	if d.whole == nil || d.whole.problem != "" {
 		return nil
 	}
-	node := parsed.Content[0]
+	node := d.whole.parsed()
+	if node == nil {
+		return nil
+	}
 	for _, index := range d.within {
 		_, items := entry(node, "items", nil)
 		if items = target(items); items == nil || index >= len(items.Content) {
@@ -163,14 +192,17 @@ func entry(node *yaml.Node, name string, seen map[*yaml.Node]bool) (key, value *
 // over a key that differs only in case or underscores.
 func ownEntry(node *yaml.Node, name string) (key, value *yaml.Node) {
 	for i := 0; i+1 < len(node.Content); i += 2 {
-		switch written := node.Content[i].Value; {
-		case written == name:
+		if node.Content[i].Value == name {
 			return node.Content[i], node.Content[i+1]
-		case value == nil && spelled(written) == spelled(name):
-			key, value = node.Content[i], node.Content[i+1]
 		}
 	}
-	return key, value
+	similar := spelled(name)
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		if spelled(node.Content[i].Value) == similar {
+			return node.Content[i], node.Content[i+1]
+		}
+	}
+	return nil, nil
 }
 
 // merged returns an entry of the mappings in the value of a merge key.

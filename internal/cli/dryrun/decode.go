@@ -15,6 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
 // DecodeStack decodes a document strictly. In v1alpha2, an unknown field is an error as in kubectl, because the API
@@ -23,6 +24,12 @@ func DecodeStack(doc document.Document, namespace string) Stack {
 	found := Stack{File: doc.File, doc: &doc, Object: &v1alpha2.LlamaStackDistribution{}}
 	if doc.Problem != "" {
 		found.Errors = append(found.Errors, doc.Problem)
+	}
+	if size := specSize(doc.Data, found.Object); size > maxSpec {
+		found.Errors = append(found.Errors, "spec: "+validate.LargeSpec(size))
+		found.Large = true
+		found.Object.Namespace = cmp.Or(found.Object.Namespace, namespace)
+		return found
 	}
 	if doc.Meta.APIVersion == v1alpha1.GroupVersion.String() {
 		decodeOlder(doc.Data, &found)
@@ -34,6 +41,35 @@ func DecodeStack(doc document.Document, namespace string) Stack {
 	}
 	found.Object.Namespace = cmp.Or(found.Object.Namespace, namespace)
 	return found
+}
+
+// maxSpec is the maximum size of a spec that is decoded, in bytes of JSON. A spec can be a bit shorter after it is
+// decoded, for which validate.MaxSpecBytes is the limit.
+const maxSpec = validate.MaxSpecBytes + validate.MaxSpecBytes/4
+
+// specSize returns the size of the spec in a document, without white space. For a spec that is too large, it sets the
+// name, the namespace and the labels of the object, because the object is not decoded.
+func specSize(data []byte, object *v1alpha2.LlamaStackDistribution) int {
+	if len(data) <= maxSpec {
+		return 0
+	}
+	var found struct {
+		Spec json.RawMessage `json:"spec"`
+	}
+	var compact bytes.Buffer
+	if json.Unmarshal(data, &found) != nil || json.Compact(&compact, found.Spec) != nil || compact.Len() <= maxSpec {
+		return 0
+	}
+	var named struct {
+		Metadata struct {
+			Name, Namespace string
+			Labels          map[string]string
+		} `json:"metadata"`
+	}
+	if json.Unmarshal(data, &named) == nil {
+		object.Name, object.Namespace, object.Labels = named.Metadata.Name, named.Metadata.Namespace, named.Metadata.Labels
+	}
+	return compact.Len()
 }
 
 // decodeHub decodes a v1alpha2 document. For each value that does not fit its field, it records an error.

@@ -31,7 +31,7 @@ type Manifests struct {
 	Secrets    map[Key]*corev1.Secret
 	// SecretsTwice contains the Secrets that occur more than once in the files. Their values are not known.
 	SecretsTwice map[Key]bool
-	// Others lists the skipped kinds. Notes lists messages about files that cannot be read.
+	// Others lists the first skipped kinds. Notes lists messages about files that cannot be read.
 	Others, Notes []string
 	// Config is the configuration from the operator's ConfigMap.
 	Config operatorconfig.Config
@@ -57,6 +57,8 @@ type Stack struct {
 	// Decoded reports whether the document could be decoded. It is also true for a v1alpha2 document with an incorrect
 	// group, a misspelled field or a value of the wrong type, so that one run reports all mistakes.
 	Decoded bool
+	// Large reports whether the spec is too large to be decoded.
+	Large bool
 	// Older reports whether the document has the version v1alpha1. Object always has the version v1alpha2.
 	Older bool
 	// unfit lists the paths of values that do not fit their fields. Object does not contain these values.
@@ -107,9 +109,20 @@ func (m *Manifests) Add(doc document.Document, namespace string) {
 		addTo(m, doc, m.ConfigMaps, map[Key]bool{}, namespace)
 	case doc.Meta.Kind == "Secret" && doc.Meta.APIVersion == "v1":
 		addTo(m, doc, m.Secrets, m.SecretsTwice, namespace)
-	case !slices.Contains(m.Others, doc.Meta.Kind) && doc.Meta.Kind != "":
-		m.Others = append(m.Others, doc.Meta.Kind)
+	case doc.Meta.Kind != "":
+		m.Others = WithKind(m.Others, doc.Meta.Kind)
 	}
+}
+
+// maxKinds is the maximum number of kinds that a message names.
+const maxKinds = 20
+
+// WithKind adds a kind to a list for a message, unless the list contains the kind or is full.
+func WithKind(kinds []string, kind string) []string {
+	if (len(kinds) >= maxKinds && kind != ogxserver.Kind) || slices.Contains(kinds, kind) {
+		return kinds
+	}
+	return append(kinds, kind)
 }
 
 // unread records a document that cannot be read. In a folder, a file that does not mention a stack causes only a note,

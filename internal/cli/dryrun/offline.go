@@ -52,7 +52,15 @@ func (m *Manifests) PlanSince(s Stack, before *retention.Places) Outcome {
 	}
 	found.Errors = append(slices.Clone(s.Errors), found.Errors...)
 	found.Warnings = append(slices.Clone(s.warnings), found.Warnings...)
+	found.bound()
 	return found
+}
+
+// bound limits the number of messages. Every value in a manifest can have one.
+func (o *Outcome) bound() {
+	for _, texts := range []*[]string{&o.Errors, &o.Warnings, &o.Lost, &o.Notes} {
+		*texts = intent.BoundedTexts(*texts)
+	}
 }
 
 // plan validates and plans a decoded stack.

@@ -5,6 +5,8 @@ import (
 	"io"
 	"net/http"
 	"sync"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/visible"
 )
 
 // columns is the maximum length of the line in characters. A terminal with 60 columns would wrap a longer line, which
@@ -27,7 +29,7 @@ func (l *Line) Show(format string, args ...any) {
 	if l.w == nil {
 		return
 	}
-	text := []rune(fmt.Sprintf(format, args...))
+	text := []rune(visible.Text(fmt.Sprintf(format, args...)))
 	if len(text) > columns {
 		text = append(text[:columns-1], '…')
 	}

@@ -8,7 +8,6 @@ import (
 	"reflect"
 
 	admissionv1 "k8s.io/api/admission/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
@@ -19,17 +18,20 @@ import (
 // decode reads a v1alpha1 or v1alpha2 stack as v1alpha2. Warnings describe what the conversion changes. Problems
 // describe values that do not fit their type. The function checks the types itself, because the API server does not
 // validate values that a conversion restores.
-func decode(raw []byte) (object *stack, warnings, problems []string) {
+func decode(raw []byte) (decoded *stack, warnings, problems []string) {
 	value, warnings, err := parse(raw)
 	if err != nil {
 		return nil, nil, []string{err.Error()}
 	}
-	object, problems = fit(value)
-	return object, warnings, problems
+	decoded, problems = fit(value)
+	return decoded, warnings, problems
 }
 
 // parse reads a v1alpha1 or v1alpha2 stack as the JSON value of v1alpha2, without checking the types in it.
 func parse(raw []byte) (value any, warnings []string, err error) {
+	if raw, err = reduced(raw); err != nil {
+		return nil, nil, err
+	}
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
 	if err := decoder.Decode(&value); err != nil {
@@ -47,11 +49,16 @@ func parse(raw []byte) (value any, warnings []string, err error) {
 	return value, warnings, nil
 }
 
-// keepsSpec reports whether an update leaves the spec exactly as it is stored. It compares the specs as JSON values, so
-// it also works if a value does not fit its type.
+// keepsSpec reports whether an update leaves the spec exactly as it is stored. It compares the specs as text or as JSON
+// values, so it also works if a spec is too large, or if a value does not fit its type.
 func keepsSpec(request admission.Request) bool {
 	if request.Operation != admissionv1.Update {
 		return false
+	}
+	var stored, updated parts
+	if json.Unmarshal(request.OldObject.Raw, &stored) == nil && json.Unmarshal(request.Object.Raw, &updated) == nil &&
+		bytes.Equal(stored.Spec, updated.Spec) {
+		return true
 	}
 	before, _, err := parse(request.OldObject.Raw)
 	after, _, otherErr := parse(request.Object.Raw)
@@ -59,22 +66,23 @@ func keepsSpec(request admission.Request) bool {
 		return false
 	}
 	old, isObject := before.(map[string]any)
-	updated, isOther := after.(map[string]any)
-	return isObject && isOther && reflect.DeepEqual(old["spec"], updated["spec"])
+	other, isOther := after.(map[string]any)
+	return isObject && isOther && reflect.DeepEqual(old["spec"], other["spec"])
 }
 
 // isDeleted reports whether the object of a request is being deleted. It does not decode the spec, because a value that
 // does not fit must not prevent the removal of a finalizer.
 func isDeleted(raw []byte) bool {
-	var object metav1.PartialObjectMetadata
-	return json.Unmarshal(raw, &object) == nil && object.DeletionTimestamp != nil
+	var found parts
+	return json.Unmarshal(raw, &found) == nil && found.Metadata.DeletionTimestamp != ""
 }
 
 // loses returns an error for an update through v1alpha1 that would remove fields of the stored object, because the
 // annotation for such fields could not hold them.
 func loses(request admission.Request) error {
 	var before map[string]any
-	isObject := json.Unmarshal(request.OldObject.Raw, &before) == nil
+	raw, err := reduced(request.OldObject.Raw)
+	isObject := err == nil && json.Unmarshal(raw, &before) == nil
 	if !isObject || before["apiVersion"] != v1alpha1.GroupVersion.String() {
 		return nil // there is no stored object, or the request does not use v1alpha1
 	}
@@ -86,14 +94,14 @@ func loses(request admission.Request) error {
 }
 
 // fit decodes a value into a stack, or returns the problems with values that do not fit.
-func fit(value any) (object *stack, problems []string) {
-	object = &stack{}
+func fit(value any) (fitting *stack, problems []string) {
+	fitting = &stack{}
 	data, err := json.Marshal(value)
 	if err == nil {
-		err = typecheck.Unmarshal(data, object)
+		err = typecheck.Unmarshal(data, fitting)
 	}
 	if err == nil {
-		return object, nil
+		return fitting, nil
 	}
 	_, unfit := typecheck.Check(value, reflect.TypeFor[*stack]())
 	for _, problem := range unfit {
@@ -113,9 +121,9 @@ func stored(request admission.Request) *stack {
 	if request.Operation != admissionv1.Update {
 		return nil
 	}
-	object, _, problems := decode(request.OldObject.Raw)
+	before, _, problems := decode(request.OldObject.Raw)
 	if len(problems) > 0 {
 		return nil
 	}
-	return object
+	return before
 }

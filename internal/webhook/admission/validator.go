@@ -59,6 +59,7 @@ func (v *Validator) Handle(ctx context.Context, request admission.Request) admis
 	}
 	object, warnings, problems := decode(request.Object.Raw)
 	if len(problems) > 0 {
+		problems = intent.BoundedTexts(problems)
 		if keepsSpec(request) {
 			problems, warnings = nil, append(warnings, problems...)
 		}

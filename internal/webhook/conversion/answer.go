@@ -1,8 +1,10 @@
 package conversion
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -14,12 +16,19 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
 )
 
-// answer is the review in the response. It buffers up to smallReview bytes, so that it can discard the objects of a
-// small review after a failure. It sends a longer review in parts of about this size.
+// sendEvery is the number of bytes that are buffered before they are sent, if the response begins while the review is
+// still being read.
+const sendEvery = 1 << 20
+
+// answer is the review in the response. It buffers the response, so that it can discard the objects after a failure. If
+// it streams, it sends a longer response in parts of about sendEvery bytes.
 type answer struct {
-	to   http.ResponseWriter
-	pace *pace
-	held []byte
+	header  http.ResponseWriter
+	to      io.Writer
+	streams bool
+	held    []byte
+	// code is the status code. Zero means 200.
+	code int
 	// objects is the number of objects. sent reports whether the beginning was sent.
 	objects int
 	sent    bool
@@ -44,39 +53,36 @@ func (a *answer) add(object []byte, version string) error {
 	}
 	a.held = held
 	a.objects++
-	if len(a.held) > smallReview {
+	if a.streams && len(a.held) > sendEvery {
 		return a.send()
 	}
 	return nil
 }
 
-// send writes the buffered part before the whole request has been read.
+// send writes the buffered part, even before the whole request has been read.
 func (a *answer) send() error {
 	if !a.sent {
-		if err := http.NewResponseController(a.to).EnableFullDuplex(); err != nil {
-			return fmt.Errorf("the webhook server cannot send the response to a large review: %w", err)
+		if a.streams {
+			if err := http.NewResponseController(a.header).EnableFullDuplex(); err != nil {
+				return fmt.Errorf("the webhook server cannot send the response to a large review: %w", err)
+			}
 		}
-		a.header(http.StatusOK)
+		a.header.Header().Set("Content-Type", "application/json")
+		a.header.WriteHeader(cmp.Or(a.code, http.StatusOK))
 		a.sent = true
 	}
-	err := a.pace.write(a.to, a.held)
+	_, err := a.to.Write(a.held)
 	a.held = a.held[:0]
 	return err
 }
 
-func (a *answer) header(code int) {
-	a.to.Header().Set("Content-Type", "application/json")
-	a.to.WriteHeader(code)
-}
-
-// finish writes the result of the conversion. After a failure, it discards all objects, unless the beginning of the
-// response was already sent.
-func (a *answer) finish(v *review) error {
-	code := http.StatusOK
+// close writes the result of the conversion into the buffer. After a failure, it discards all objects, unless the
+// beginning of the response was already sent.
+func (a *answer) close(v *review) {
 	if !a.sent && (v.failure != nil || len(a.held) == 0) {
 		a.held = whole(v)
 		if v.kind != reviewKind || !strings.HasPrefix(v.apiVersion, apiextensionsv1.GroupName+"/") {
-			code = http.StatusBadRequest
+			a.code = http.StatusBadRequest
 		}
 	} else {
 		a.held = append(a.held, `],"result":`...)
@@ -88,10 +94,8 @@ func (a *answer) finish(v *review) error {
 		a.held = append(a.held, "}}"...)
 	}
 	if !a.sent {
-		a.to.Header().Set("Content-Length", strconv.Itoa(len(a.held)))
-		a.header(code)
+		a.header.Header().Set("Content-Length", strconv.Itoa(len(a.held)))
 	}
-	return a.pace.write(a.to, a.held)
 }
 
 // whole returns a response without objects.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -45,19 +44,16 @@ type review struct {
 	failure error
 }
 
-func newReview(w http.ResponseWriter, r *http.Request) *review {
-	paced, spare := newPace(w, r.Body), takeBuffers()
-	spare.in.Reset(paced)
-	return &review{
-		in: scanner{in: spare.in}, object: spare.object, answer: &answer{to: w, pace: paced, held: spare.held},
-		buffers: spare, ended: r.Context().Err,
-	}
+func newReview(in io.Reader, to *answer, ended func() error) *review {
+	spare := takeBuffers()
+	spare.in.Reset(in)
+	to.held = spare.held
+	return &review{in: scanner{in: spare.in}, object: spare.object, answer: to, buffers: spare, ended: ended}
 }
 
 // end ends a review. err is the error from the last write of the response. After a failure, end does not keep the
 // buffers for later reviews, because the HTTP server can still read from a buffer that it could not write.
 func (v *review) end(err error) {
-	v.answer.pace.end()
 	if err == nil && v.failure == nil {
 		v.buffers.giveBack(v.object, v.answer.held)
 	}

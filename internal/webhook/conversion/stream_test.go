@@ -169,7 +169,7 @@ func TestFailureInTheMiddle(t *testing.T) {
 		"too large": {"," + large("bad", 9<<20) + "]}}", `objects[4] "team-a/bad" is larger than 8 MiB`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			body := many(large("a", 3<<18), 4)
+			body := many(large("a", 3<<20), 4)
 			body.tail = c.tail
 			got := stream(t, server, body, body.size())
 			if got.objects != 4 || got.status != "Failure" || !strings.Contains(got.message, c.want) {
@@ -193,7 +193,9 @@ func TestMemoryOfAReview(t *testing.T) {
 		"metadata":                      strings.Replace(older("a"), `"uid"`, `"labels":{`+numbered(size/12)+`"a":"b"},"uid"`, 1),
 	} {
 		t.Run(name, func(t *testing.T) {
-			request := httptest.NewRequest(http.MethodPost, "/convert", many(object, objects))
+			body := many(object, objects)
+			request := httptest.NewRequest(http.MethodPost, "/convert", body)
+			request.ContentLength = body.size()
 			request.Header.Set("Content-Type", "application/json")
 			to := &counter{header: http.Header{}}
 			var before, after runtime.MemStats

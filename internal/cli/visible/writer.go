@@ -1,0 +1,95 @@
+package visible
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Writer writes text with visible control characters. Its methods are safe for concurrent use.
+type Writer struct {
+	to io.Writer
+
+	mu sync.Mutex
+	// rest is the incomplete character at the end of the last text.
+	rest []byte
+}
+
+// New returns a Writer. It returns a Writer, and nil, unchanged.
+func New(to io.Writer) io.Writer {
+	if _, is := to.(*Writer); is || to == nil {
+		return to
+	}
+	return &Writer{to: to}
+}
+
+// Raw returns the output below a Writer, for archives and for the terminal sequences of the command itself.
+func Raw(to io.Writer) io.Writer {
+	if w, is := to.(*Writer); is {
+		return w.to
+	}
+	return to
+}
+
+// Write writes a text. It keeps an incomplete character at its end for the next text.
+func (w *Writer) Write(text []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	whole := text
+	if len(w.rest) > 0 {
+		whole = slices.Concat(w.rest, text)
+	}
+	end := complete(whole)
+	if _, err := w.to.Write(shown(whole[:end])); err != nil {
+		return 0, err
+	}
+	w.rest = bytes.Clone(whole[end:])
+	return len(text), nil
+}
+
+// Text returns a text with visible control characters.
+func Text(text string) string { return string(shown([]byte(text))) }
+
+// complete returns the length of a text without an incomplete character at its end. A carriage return is incomplete,
+// because it can begin a line break.
+func complete(text []byte) int {
+	for i := len(text) - 1; i >= 0 && i >= len(text)-utf8.UTFMax; i-- {
+		if text[i] == '\r' && i == len(text)-1 || utf8.RuneStart(text[i]) && !utf8.FullRune(text[i:]) {
+			return i
+		}
+	}
+	return len(text)
+}
+
+// shown returns a text in which each control character is replaced with its escape sequence in JSON, so that JSON keeps
+// its meaning. Tabs and line breaks do not change, and neither does U+0085, which is a line break that YAML permits.
+// Other control characters do not occur in YAML.
+func shown(text []byte) []byte {
+	if !hides(text) {
+		return text
+	}
+	result := make([]byte, 0, len(text)+len(text)/8)
+	for len(text) > 0 {
+		r, size := utf8.DecodeRune(text)
+		switch {
+		case r == utf8.RuneError && size == 1:
+			result = fmt.Appendf(result, `\x%02x`, text[0])
+		case isHidden(r) && !bytes.HasPrefix(text, []byte("\r\n")):
+			result = fmt.Appendf(result, `\u%04x`, r)
+		default:
+			result = append(result, text[:size]...)
+		}
+		text = text[size:]
+	}
+	return result
+}
+
+func hides(text []byte) bool {
+	return bytes.IndexFunc(text, func(r rune) bool { return isHidden(r) || r == utf8.RuneError }) >= 0
+}
+
+func isHidden(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\u0085' }
