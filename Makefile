@@ -27,7 +27,7 @@ PURE := $(patsubst %,./%/...,$(PURE_PACKAGES))
 # times as slow, so two packages run without it, except for some of their tests: those with a running operator, and those
 # in which several goroutines use the registry client.
 RACE_PACKAGES := internal/manager internal/webhook internal/migration internal/apply internal/bundle internal/informer internal/probe \
-	internal/resolve/registry/cloud internal/controller/metrics internal/controller/queue internal/worker internal/cli/forward internal/cli/inspect internal/cli/podlogs internal/cli/progress
+	internal/resolve/registry/cloud internal/controller/metrics internal/controller/queue internal/share internal/cli/forward internal/cli/inspect internal/cli/podlogs internal/cli/progress
 RACE := $(patsubst %,./%/...,$(RACE_PACKAGES))
 PARTLY_RACE := ./internal/controller ./internal/resolve/registry
 RACE_TESTS := ^Test(Running|Pool|Watch|ManyStacks|Together)

@@ -126,17 +126,17 @@ var Rules = []Rule{
 	}},
 
 	{Path: "internal/informer"},
-	{Path: "internal/worker"},
-	{Path: "internal/resolve/...", Imports: slices.Concat(pure, []string{"internal/worker"})},
+	{Path: "internal/share"},
+	{Path: "internal/resolve/...", Imports: slices.Concat(pure, []string{"internal/share"})},
 	{Path: "internal/apply", Imports: []string{"internal/names"}},
 	{Path: "internal/webhook/conversion", Imports: []string{"internal/convert", "internal/jsontext"}},
-	{Path: "internal/probe", Imports: []string{"api/...", "internal/names", "internal/worker"}},
-	{Path: "internal/webhook/admission", Imports: slices.Concat(pure, []string{"internal/operatorconfig"})},
+	{Path: "internal/probe", Imports: []string{"api/...", "internal/names", "internal/share"}},
+	{Path: "internal/webhook/admission", Imports: slices.Concat(pure, []string{"internal/operatorconfig", "internal/share"})},
 	{Path: "internal/migration/...", Imports: []string{"api/...", "internal/names", "internal/status"}},
 	{Path: "internal/controller/metrics", Imports: []string{"api/...", "internal/operatorconfig"}},
 	{Path: "internal/controller/queue"},
 	{Path: "internal/controller", Imports: slices.Concat(adapters, []string{
-		"internal/controller/metrics", "internal/controller/queue",
+		"internal/controller/metrics", "internal/controller/queue", "internal/share",
 	})},
 	{Path: "internal/webhook/certificate", Imports: []string{"api/...", "internal/names", "internal/informer"}},
 	{Path: "internal/manager", Imports: slices.Concat(adapters, []string{

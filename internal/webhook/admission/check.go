@@ -100,16 +100,15 @@ func isComparable(object *stack) bool {
 }
 
 // compare builds the plan of a stack to find settings that the stack's server release does not accept. It builds at
-// most maxPlans plans at the same time. If ctx ends before compare can build the plan, compare adds no findings.
+// most maxPlans plans at the same time, and one for each namespace. If ctx ends before compare can build the plan, compare adds no findings.
 func (v *Validator) compare(
 	ctx context.Context, object *stack, in *intent.Intent, resolved distribution.Resolved, found *findings,
 ) {
-	select {
-	case v.plans <- struct{}{}:
-		defer func() { <-v.plans }()
-	case <-ctx.Done():
+	done, err := v.plans.Take(ctx, object.Namespace)
+	if err != nil {
 		return
 	}
+	defer done()
 	built, err := plan.Build(plan.Input{
 		Object: object, Intent: in, Distribution: resolved, OpenShift: v.options.OpenShift,
 		Base: &plan.Base{Data: resolved.Base, Source: v1alpha2.ConfigSourceEmbedded},

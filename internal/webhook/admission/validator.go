@@ -17,6 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/share"
 )
 
 // Options are the options of a Validator.
@@ -30,20 +31,23 @@ type Options struct {
 	OpenShift bool
 }
 
-// maxPlans bounds the number of concurrent comparisons with a release.
-const maxPlans = 2
+// maxPlans bounds the number of concurrent comparisons with a release. plansPerNamespace is the share of a namespace.
+const (
+	maxPlans          = 2
+	plansPerNamespace = 1
+)
 
 // Validator decides whether the API server may store a stack.
 type Validator struct {
 	options Options
-	plans   chan struct{}
+	plans   *share.Slots
 }
 
 var _ admission.Handler = (*Validator)(nil)
 
 // NewValidator returns a Validator.
 func NewValidator(options Options) *Validator {
-	return &Validator{options: options, plans: make(chan struct{}, maxPlans)}
+	return &Validator{options: options, plans: share.NewSlots(maxPlans, plansPerNamespace)}
 }
 
 // Handle answers one request. It allows an update that does not change the spec, or whose object is being deleted. It

@@ -278,8 +278,10 @@ func TestWithoutConfig(t *testing.T) {
 // The wait for other requests ends when the request's context ends. The request is then allowed.
 func TestBusy(t *testing.T) {
 	validator := newValidator(t, nil)
-	for range maxPlans {
-		validator.plans <- struct{}{}
+	for i := range maxPlans {
+		if _, err := validator.plans.Take(t.Context(), fmt.Sprint(i)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
