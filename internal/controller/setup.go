@@ -194,20 +194,26 @@ func (r *Reconciler) watches(mgr ctrl.Manager, options Options) *ctrl.Builder {
 		WatchesRawSource(r.hostIndex(mgr.GetFieldIndexer())).
 		WithOptions(controller.Options{
 			MaxConcurrentReconciles: options.Concurrency,
-			NewQueue:                r.newQueue,
+			NewQueue:                r.newQueue(options.Concurrency),
 			// A test restarts the controller in the same process with the same name.
 			SkipNameValidation: new(true),
 			RateLimiter:        workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry),
 		})
 }
 
-// newQueue returns the queue of the controller, in which the reconciler also requeues stacks itself.
-func (r *Reconciler) newQueue(
-	name string, limiter workqueue.TypedRateLimiter[reconcile.Request],
+// newQueue returns a function that creates the queue of the controller, in which the reconciler also requeues stacks
+// itself.
+func (r *Reconciler) newQueue(workers int) func(
+	string, workqueue.TypedRateLimiter[reconcile.Request],
 ) workqueue.TypedRateLimitingInterface[reconcile.Request] {
-	fair := queue.NewFair(name, limiter)
-	r.requeue = fair.Add
-	return fair
+	create := queue.NewFair(workers)
+	return func(
+		name string, limiter workqueue.TypedRateLimiter[reconcile.Request],
+	) workqueue.TypedRateLimitingInterface[reconcile.Request] {
+		fair := create(name, limiter)
+		r.requeue = fair.Add
+		return fair
+	}
 }
 
 // watchChildren watches every kind of child that the cluster serves.

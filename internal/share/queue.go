@@ -26,8 +26,8 @@ func NewQueue[T comparable](workers, each int, namespace func(T) string) *Queue[
 	}
 }
 
-// Done ends the work on an item. The caller must call Get afterward, because the item's namespace may have waiting
-// items, and no other worker is told about them.
+// Done ends the work on an item. The caller must call Get afterward, because the namespace of the item may have waiting
+// items, and Done does not wake other workers for them.
 func (q *Queue[T]) Done(item T) {
 	q.turns.release(item)
 	q.TypedDelayingInterface.Done(item)

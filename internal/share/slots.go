@@ -29,7 +29,7 @@ func (s *Slots) Take(ctx context.Context, namespace string) (free func(), err er
 	w := &waiter{namespace: namespace, has: make(chan struct{})}
 	s.mu.Lock()
 	s.turns.Push(w)
-	s.hand()
+	s.assign()
 	s.mu.Unlock()
 	select {
 	case <-w.has:
@@ -45,8 +45,8 @@ func (s *Slots) Take(ctx context.Context, namespace string) (free func(), err er
 	return nil, ctx.Err()
 }
 
-// hand gives the free slots to the next waiters.
-func (s *Slots) hand() {
+// assign assigns the free slots to the next waiters.
+func (s *Slots) assign() {
 	for ; s.free > 0 && s.turns.Len() > 0; s.free-- {
 		close(s.turns.Pop().has)
 	}
@@ -57,5 +57,5 @@ func (s *Slots) put(w *waiter) {
 	defer s.mu.Unlock()
 	s.free++
 	s.turns.release(w)
-	s.hand()
+	s.assign()
 }
