@@ -30,8 +30,9 @@ func forbiddenByBounds(stack *v1alpha2.LlamaStackDistribution) bool {
 	return valid != nil && valid.Reason == v1alpha2.ReasonForbiddenByBounds
 }
 
-// sameBounds reports whether a change to the operator's configuration leaves the bounds of a namespace unchanged.
+// sameBounds reports whether a change to the operator's configuration leaves the bounds of a namespace unchanged,
+// whatever its labels are.
 func sameBounds(before, now operatorconfig.Config, namespace string) bool {
 	return before.Unknown(operatorconfig.KeyBounds) == now.Unknown(operatorconfig.KeyBounds) &&
-		reflect.DeepEqual(before.Bounds.For(namespace), now.Bounds.For(namespace))
+		reflect.DeepEqual(before.Bounds.Candidates(namespace), now.Bounds.Candidates(namespace))
 }

@@ -27,10 +27,10 @@ type fair struct {
 	share int
 
 	mu sync.Mutex
-	// inUse is the number of requests that are being processed, by namespace. parked holds the requests that were taken
-	// while the share of their namespace was in use. parkedOf lists them by namespace and class, and can also contain
-	// requests that are no longer parked.
-	inUse    map[string]int
+	// inUse is the number of requests that are being processed, by namespace.
+	inUse map[string]int
+	// parked holds the requests that were taken while the share of their namespace was in use. parkedOf lists them by
+	// namespace and class. It can also contain requests that are no longer parked.
 	parked   map[reconcile.Request]bool
 	parkedOf map[string]map[int][]reconcile.Request
 	// waiting holds, by namespace, the requests that were added and have not been taken yet, except requests that AddAfter

@@ -25,6 +25,9 @@ type Options struct {
 	// Config returns the operator's current configuration. If it returns an error, the Validator checks only the rules
 	// that need no configuration. Config is required.
 	Config func(context.Context) (operatorconfig.Config, error)
+	// NamespaceLabels returns the labels of a namespace. The Validator calls it only if the bounds of the namespace depend
+	// on its labels. NamespaceLabels is required.
+	NamespaceLabels func(ctx context.Context, namespace string) (map[string]string, error)
 	// RelatedImages replace the images in the catalog, unless the operator's ConfigMap replaces them.
 	RelatedImages distribution.Overrides
 	// OpenShift reports whether the cluster is OpenShift.
