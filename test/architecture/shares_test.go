@@ -88,9 +88,19 @@ func kept() any { return lru.New(3) }
 		t.Fatal(err)
 	}
 	want := []Shared{
-		{Code: "a.pool"}, {Code: "a.memory"}, {Code: "a.newSlots"}, {Code: "a.newTokens"}, {Code: "a.limit"},
-		{Code: "a.queue"}, {Code: "a.plain"}, {Code: "a.workers.start", Total: "16", Each: "4"}, {Code: "a.group"},
-		{Code: "a.byName"}, {Code: "a.byHost"}, {Code: "a.options"}, {Code: "a.kept"},
+		{Code: "a.pool"},
+		{Code: "a.memory"},
+		{Code: "a.newSlots"},
+		{Code: "a.newTokens"},
+		{Code: "a.limit"},
+		{Code: "a.queue"},
+		{Code: "a.plain"},
+		{Code: "a.workers.start", Total: "16", Each: "4"},
+		{Code: "a.group"},
+		{Code: "a.byName"},
+		{Code: "a.byHost"},
+		{Code: "a.options"},
+		{Code: "a.kept"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("found (-want +got):\n%s", diff)
