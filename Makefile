@@ -239,8 +239,8 @@ bench-scale: cluster-tool ## Measure the operator with many stacks [OBJECTS=1000
 	cat $(CACHE)/bench/scale.md
 
 .PHONY: bench-tenants
-bench-tenants: cluster-tool ## Measure how 200 stacks of the maximum size in one namespace affect another namespace (minutes)
-	@export $(ASSETS); $(GO) test ./test/scale -run '^$$' -bench Tenants -benchtime 1x -timeout 1h
+bench-tenants: cluster-tool ## Measure how large stacks, floods, silent servers and stalled layers of one namespace affect another (minutes)
+	@export $(ASSETS); $(GO) test ./internal/probe ./test/scale -run '^$$' -bench Tenants -benchtime 1x -timeout 1h
 
 .PHONY: bench-registry
 bench-registry: ## Measure the cost of reading images: the time without the network, and the heap for a hundred images at the same time

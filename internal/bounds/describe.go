@@ -1,9 +1,9 @@
 package bounds
 
 import (
-	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -28,7 +28,7 @@ func (r *Rule) Describe() []string {
 		add("podSecurity", string(r.PodSecurity))
 	}
 	if r.Stacks != nil {
-		add("stacks", fmt.Sprint(*r.Stacks))
+		add("stacks", strconv.Itoa(*r.Stacks))
 	}
 	list("domains", r.Domains)
 	list("ingressClasses", r.IngressClasses)

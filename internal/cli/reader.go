@@ -104,8 +104,8 @@ func (r *reader) configMap(ctx context.Context, key dryrun.Key) (*corev1.ConfigM
 	return configMap, nil
 }
 
-// boundedNamespaces returns the namespace of a stack by its name, if the bounds of the stack depend on the labels of the
-// namespace, and if the caller can read the namespace.
+// boundedNamespaces returns the namespace of a stack by its name, if the bounds of the stack depend on the labels of
+// the namespace, and if the caller can read the namespace.
 func boundedNamespaces(
 	ctx context.Context, c client.Reader, config operatorconfig.Config, name string,
 ) (map[string]*corev1.Namespace, error) {

@@ -81,8 +81,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestBoundsByLabel checks that the commands read the labels of a namespace from its manifest, and that they warn if they
-// need the labels and do not know them.
+// TestBoundsByLabel checks that the commands read the labels of a namespace from its manifest, and that they warn if
+// they need the labels and do not know them.
 func TestBoundsByLabel(t *testing.T) {
 	file := operatorConfig(t, "  bounds: '[{namespaceLabels: {tier: trial}, images: [quay.io/team]}]'\n")
 	bounded := strings.Replace(stack("{distribution: {name: starter}}"), "metadata: {", "metadata: {namespace: team-a, ", 1)

@@ -56,8 +56,8 @@ type Reconciler struct {
 	autoscalerPatience time.Duration
 }
 
-// Reconcile makes the cluster match one stack, and writes its status. For the request of a group, it requeues the stacks
-// of the group.
+// Reconcile makes the cluster match one stack, and writes its status. For the request of a group, it requeues the
+// stacks of the group.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	if group, ok := groupOf(request); ok {
 		return reconcile.Result{}, r.requeueGroup(ctx, group, request.Namespace)

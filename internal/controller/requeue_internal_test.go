@@ -21,7 +21,9 @@ import (
 
 // requeued returns the stacks that a handler requeues, including those in the groups that it requeues, as sorted
 // "namespace/name" strings.
-func (f *fixture) requeued(t *testing.T, handle func(workqueue.TypedRateLimitingInterface[reconcile.Request])) []string {
+func (f *fixture) requeued(
+	t *testing.T, handle func(workqueue.TypedRateLimitingInterface[reconcile.Request]),
+) []string {
 	t.Helper()
 	var stacks []string
 	f.requeue = func(request reconcile.Request) { stacks = append(stacks, request.String()) }

@@ -35,7 +35,9 @@ type planFacts struct {
 }
 
 func (s *state) facts() planFacts {
-	return planFacts{s.stack, &s.workload, s.intent, &s.image, s.bounds, &s.labels, &s.configMaps, &s.secrets, s.base, &s.external}
+	return planFacts{
+		s.stack, &s.workload, s.intent, &s.image, s.bounds, &s.labels, &s.configMaps, &s.secrets, s.base, &s.external,
+	}
 }
 
 // planned is the desired state of the stack.

@@ -44,7 +44,8 @@ func TestReadBounds(t *testing.T) {
 `: {
 			{
 				Namespaces:      []string{"team-a", "ml-*"},
-				NamespaceLabels: map[string]string{"tier": "trial", "example.com/region": ""}, Images: []string{"registry.example.com", "quay.io/team"},
+				NamespaceLabels: map[string]string{"tier": "trial", "example.com/region": ""},
+				Images:          []string{"registry.example.com", "quay.io/team"},
 				ServiceAccounts: []string{"llama"}, NoPodTemplate: true, NoCommand: true, PodSecurity: api.LevelBaseline,
 				Stacks:  &ten,
 				Domains: []string{"team-a.example.com"}, IngressClasses: []string{"internal"},

@@ -44,8 +44,9 @@ func facts(in Input) render.Input {
 	return result
 }
 
-// Hostname returns the host name with which a stack is exposed. The parameter wanted is the result of Expose, and earlier
-// is Input.EarlierHost. An empty string means that the stack is not exposed, or that the cluster chooses the host name.
+// Hostname returns the host name with which a stack is exposed. The parameter wanted is the result of Expose, and
+// earlier is Input.EarlierHost. An empty string means that the stack is not exposed, or that the cluster chooses the
+// host name.
 func Hostname(
 	stack *v1alpha2.LlamaStackDistribution, wanted *v1alpha2.ExposeSpec, cluster render.Cluster, earlier bool,
 ) string {

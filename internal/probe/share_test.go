@@ -61,7 +61,7 @@ func respond(c net.Conn, pause time.Duration, parts ...string) {
 		if _, err := c.Write([]byte(part)); err != nil {
 			return
 		}
-		time.Sleep(pause)
+		<-time.After(pause)
 	}
 }
 
@@ -93,13 +93,13 @@ func TestSilentServersOfANamespace(t *testing.T) {
 		for i := range 160 {
 			prober.Ask(target("loud", fmt.Sprint(i)))
 		}
-		time.Sleep(time.Second)
+		<-time.After(time.Second)
 		if got := len(pit.of("loud")); got != perNamespace {
 			t.Errorf("%d requests at the same time for one namespace, want %d", got, perNamespace)
 		}
 		began := time.Now()
 		prober.Ask(target("calm", "a"))
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		dialed := pit.of("calm")
 		if len(dialed) != 1 {
 			t.Fatalf("%d connections to the other namespace, want 1", len(dialed))
@@ -136,4 +136,34 @@ func TestDrippingServer(t *testing.T) {
 
 func target(namespace, name string) Target {
 	return Target{Stack: types.NamespacedName{Namespace: namespace, Name: name}, Rollout: "1", Port: 1}
+}
+
+// BenchmarkTenants measures how long the server of one namespace waits for its first request behind 160 silent servers
+// of another namespace.
+func BenchmarkTenants(b *testing.B) {
+	for b.Loop() {
+		pit := &tarpit{
+			serve:  map[string]func(net.Conn){"loud": silent, "calm": notFound},
+			dialed: map[string][]time.Time{},
+		}
+		prober := New(Options{Dial: pit.dial, Notify: func(context.Context, types.NamespacedName) {}})
+		ctx, cancel := context.WithCancel(b.Context())
+		ended := make(chan error)
+		go func() { ended <- prober.Start(ctx) }()
+		for i := range 160 {
+			prober.Ask(target("loud", fmt.Sprint(i)))
+		}
+		<-time.After(time.Second)
+		began := time.Now()
+		prober.Ask(target("calm", "a"))
+		for len(pit.of("calm")) == 0 {
+			<-time.After(time.Millisecond)
+		}
+		b.ReportMetric(pit.of("calm")[0].Sub(began).Seconds(), "s-silent")
+		cancel()
+		if err := <-ended; err != nil {
+			b.Fatal(err)
+		}
+		pit.servers.Wait()
+	}
 }

@@ -15,7 +15,8 @@ type turns[T comparable] struct {
 	mu      sync.Mutex
 	waiting map[string][]T
 	inUse   map[string]int
-	// next lists the namespaces that have waiting items and an unused part of their share. The first one has the next turn.
+	// next lists the namespaces that have waiting items and an unused part of their share. The first one has the next
+	// turn.
 	next []string
 }
 

@@ -5,13 +5,12 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
-	"path"
 	"slices"
 	"strings"
 )
 
-// Shared is a place in the code that creates something that all namespaces use together: workers, slots, a rate limit, a
-// memory of limited size, or an event handler, which delays the events of all namespaces.
+// Shared is a place in the code that creates something that all namespaces use together: workers, slots, a rate limit,
+// a memory of limited size, or an event handler, which delays the events of all namespaces.
 type Shared struct {
 	// Code is the package below internal, and the function or the variable, for example "probe.New".
 	Code string
@@ -80,7 +79,9 @@ func sharedIn(root fs.FS, pkg string) ([]Shared, error) {
 		}
 		files = append(files, parsed)
 	}
-	finder := finder{pkg: strings.TrimPrefix(pkg, "internal/"), channels: map[string]bool{}, constants: map[string]string{}}
+	finder := finder{
+		pkg: strings.TrimPrefix(pkg, "internal/"), channels: map[string]bool{}, constants: map[string]string{},
+	}
 	for _, file := range files {
 		finder.learn(file)
 	}
@@ -188,7 +189,7 @@ func (f *finder) number(of ast.Expr) string {
 
 // add records one place. A function that creates several things of the same kind is one place.
 func (f *finder) add(name string, numbers ...string) {
-	one := Shared{Code: path.Join(f.pkg) + "." + name}
+	one := Shared{Code: f.pkg + "." + name}
 	if len(numbers) == 2 {
 		one.Total, one.Each = numbers[0], numbers[1]
 	}

@@ -69,8 +69,8 @@ func BenchmarkTenantsFlood(b *testing.B) {
 			{"deletes these stacks at once", deleteFlood},
 		} {
 			waited := c.firstStatus(b, func() error { return flood.run(b.Context(), c) })
-			fmt.Fprintf(&table, "| %s | %.2f s, %.2f s, %d | %.0f s |\n", flood.what, median(waited), slices.Max(waited), len(waited),
-				mostDelay.Seconds())
+			fmt.Fprintf(&table, "| %s | %.2f s, %.2f s, %d | %.0f s |\n", flood.what, median(waited),
+				slices.Max(waited), len(waited), mostDelay.Seconds())
 			b.ReportMetric(slices.Max(waited), "s-"+strings.Fields(flood.what)[0])
 		}
 		alone, stalled := c.readImages(b)
@@ -170,7 +170,7 @@ func deleteFlood(ctx context.Context, c *cluster) error {
 		if err := c.List(ctx, &left, client.InNamespace(inLoud)); err != nil || len(left.Items) == 0 {
 			return err
 		}
-		time.Sleep(poll)
+		<-time.After(poll)
 	}
 }
 
@@ -193,7 +193,8 @@ func (c *cluster) readImages(b *testing.B) (alone, stalled float64) {
 	}
 	alone = c.readImage(b, images.quick+"/calm/alone:1")
 	for i := range stalledImages {
-		c.create(b, c.withImage(b, inLoud, fmt.Sprintf("stalled-%d", i), fmt.Sprintf("%s/loud/server-%d:1", images.stalls, i)))
+		image := fmt.Sprintf("%s/loud/server-%d:1", images.stalls, i)
+		c.create(b, c.withImage(b, inLoud, fmt.Sprintf("stalled-%d", i), image))
 	}
 	for range 2 { // two transfers hold what they can
 		<-images.reached
@@ -308,7 +309,8 @@ func (s *stallingRegistry) push(b *testing.B, to string) (digest string, content
 	described = described.DeepCopy()
 	described.OS, described.Architecture = "linux", "amd64"
 	described.Config.Labels = map[string]string{
-		registrylabels.LabelLayer: hash.String(), registrylabels.LabelPath: "config.yaml", registrylabels.LabelRelease: "0.7.3",
+		registrylabels.LabelLayer: hash.String(), registrylabels.LabelPath: "config.yaml",
+		registrylabels.LabelRelease: "0.7.3",
 	}
 	if image, err = mutate.ConfigFile(image, described); err != nil {
 		b.Fatal(err)

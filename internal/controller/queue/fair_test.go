@@ -130,8 +130,8 @@ func TestLaterDoesNotCount(t *testing.T) {
 	}
 }
 
-// TestAWorkerStaysFree checks that the requests of one namespace never occupy all workers, however often each of them is
-// added, and that they continue in their order when a worker becomes free.
+// TestAWorkerStaysFree checks that the requests of one namespace never occupy all workers, however often each of them
+// is added, and that they continue in their order when a worker becomes free.
 func TestAWorkerStaysFree(t *testing.T) {
 	queue := testQueueFor(t, 3)
 	get := func() string {

@@ -338,8 +338,8 @@ func FuzzContent(f *testing.F) {
 	f.Fuzz(func(t *testing.T, content []byte) { inspectAll(t.Context(), content) })
 }
 
-// TestWindows checks that slow transfers of zstd layers do not block layers that are already in memory, that a namespace
-// holds at most one window, and that the number of windows in use at once is bounded.
+// TestWindows checks that slow transfers of zstd layers do not block layers that are already in memory, that a
+// namespace holds at most one window, and that the number of windows in use at once is bounded.
 func TestWindows(t *testing.T) {
 	noise := make([]byte, 2*atHand)
 	_, _ = rand.NewChaCha8([32]byte{}).Read(noise)

@@ -82,8 +82,9 @@ func namespaceFrom(ctx context.Context) string {
 	return namespace
 }
 
-// together calls the function `ask` once for all concurrent callers of a namespace with the same question. No caller waits longer than
-// its own context, and no caller fails because the context of another caller is canceled or reaches its deadline.
+// together calls the function `ask` once for all concurrent callers of a namespace with the same question. No caller
+// waits longer than its own context, and no caller fails because the context of another caller is canceled or reaches
+// its deadline.
 func (r *Reader) together(ctx context.Context, of question, ask func() reading) reading {
 	key := flightKey{of, namespaceFrom(ctx)}
 	for {

@@ -15,10 +15,10 @@ import (
 // atHand is the size in bytes up to which a layer is read into memory before it is unpacked.
 const atHand = 1 << 20
 
-// These are the limits of zstd windows that are in use at the same time, in total and for one namespace. Each window has
-// up to maxWindow bytes. A layer in memory needs its window only while it is unpacked, so a layer that is still being
-// transferred does not block a layer in memory. A registry can stall a transfer, which then holds its window until the
-// time for the read is over, so a namespace never holds more than one of the windows.
+// These are the limits of zstd windows that are in use at the same time, in total and for one namespace. Each window
+// has up to maxWindow bytes. A layer in memory needs its window only while it is unpacked, so a layer that is still
+// being transferred does not block a layer in memory. A registry can stall a transfer, which then holds its window
+// until the time for the read is over, so a namespace never holds more than one of the windows.
 const (
 	windows             = 2
 	windowsPerNamespace = 1

@@ -116,7 +116,8 @@ func isComparable(object *stack) bool {
 }
 
 // compare builds the plan of a stack to find settings that the stack's server release does not accept. It builds at
-// most maxPlans plans at the same time, and one for each namespace. If ctx ends before compare can build the plan, compare adds no findings.
+// most maxPlans plans at the same time, and one for each namespace. If ctx ends before compare can build the plan,
+// compare adds no findings.
 func (v *Validator) compare(
 	ctx context.Context, object *stack, in *intent.Intent, resolved distribution.Resolved, found *findings,
 ) {
