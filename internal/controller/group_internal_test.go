@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -57,6 +59,8 @@ func TestHandlersDoNotSearch(t *testing.T) {
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "loud", Name: "creds"}}
 	toggled := stacks[0].DeepCopy()
 	toggled.Generation++
+	exposed := stacks[0].DeepCopy()
+	exposed.Status.RouteURL = "http://loud.example.com"
 	leaving := toggled.DeepCopy()
 	leaving.Generation, leaving.DeletionTimestamp = leaving.Generation+1, &metav1.Time{}
 	ctx := t.Context()
@@ -74,6 +78,11 @@ func TestHandlersDoNotSearch(t *testing.T) {
 			f.byHostname(), func(h handler.EventHandler, q queue) {
 				h.Update(ctx, ctrlevent.UpdateEvent{ObjectOld: stacks[0], ObjectNew: toggled}, q)
 			}, nil,
+		},
+		"the stack is exposed": {
+			f.byHostname(), func(h handler.EventHandler, q queue) {
+				h.Update(ctx, ctrlevent.UpdateEvent{ObjectOld: stacks[0], ObjectNew: exposed}, q)
+			}, []string{"loud/host names/loud.example.com"},
 		},
 		"the deletion starts": {
 			f.byHostname(), func(h handler.EventHandler, q queue) {
@@ -143,5 +152,65 @@ func TestExposeIsDecodedOnce(t *testing.T) {
 	}
 	if decoded != crowd {
 		t.Errorf("the host names of %d stacks were decoded %d times", crowd, decoded)
+	}
+}
+
+// TestStacksThatKnowTheOwner checks that a stack is requeued only if its status does not show who owns its host name.
+func TestStacksThatKnowTheOwner(t *testing.T) {
+	const host = "loud.example.com"
+	owner := &hostOwner{host: host, namespace: "loud", name: "owner"}
+	stackOf := func(key string, age int64, change func(*stack)) *stack {
+		one := newStackNamed(t, key, `{distribution: {name: starter}, networking: {expose: {hostname: `+host+`}}}`, "")
+		one.CreationTimestamp = metav1.Unix(1e9-age, 0)
+		change(one)
+		return one
+	}
+	waits := func(by *hostOwner) func(*stack) {
+		return func(s *stack) {
+			meta.SetStatusCondition(&s.Status.Conditions, metav1.Condition{
+				Type: v1alpha2.ConditionExposed, Status: metav1.ConditionFalse, Reason: v1alpha2.ReasonHostnameTaken,
+				Message: by.message(s),
+			})
+		}
+	}
+	exposed := func(s *stack) { s.Status.RouteURL = "http://" + host }
+	unknown := func(*stack) {}
+	deleted := func(s *stack) {
+		exposed(s)
+		s.DeletionTimestamp, s.Finalizers = &metav1.Time{Time: time.Unix(1e9, 0)}, []string{"a/b"}
+	}
+	for name, tc := range map[string]struct {
+		stacks []*stack
+		want   []string
+	}{
+		"an owner, and stacks that wait for it": {
+			[]*stack{stackOf("loud/owner", 1, exposed), stackOf("loud/a", 2, waits(owner)), stackOf("calm/b", 3, waits(owner))}, nil,
+		},
+		"a new stack": {
+			[]*stack{stackOf("loud/owner", 1, exposed), stackOf("loud/new", 0, unknown)}, []string{"loud/new"},
+		},
+		"two exposed stacks": {
+			[]*stack{stackOf("loud/owner", 2, exposed), stackOf("calm/b", 1, exposed)}, []string{"calm/b"},
+		},
+		"a deleted owner": {
+			[]*stack{stackOf("loud/owner", 3, deleted), stackOf("loud/a", 2, waits(owner)), stackOf("loud/b", 1, waits(owner))},
+			[]string{"loud/a", "loud/b", "loud/owner"},
+		},
+		"no owner": {
+			[]*stack{stackOf("loud/a", 2, waits(owner)), stackOf("calm/b", 1, waits(owner))}, []string{"loud/a"},
+		},
+	} {
+		objects := []client.Object{newOperatorConfigMap("", "")}
+		for _, one := range tc.stacks {
+			objects = append(objects, one)
+		}
+		f := newFixture(t, objects...)
+		handler := f.byHostname()
+		got := f.requeued(t, func(q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			handler.Create(t.Context(), ctrlevent.CreateEvent{Object: tc.stacks[0]}, q)
+		})
+		if diff := cmp.Diff(tc.want, got); diff != "" {
+			t.Errorf("%s: requeued (-want +got):\n%s", name, diff)
+		}
 	}
 }
