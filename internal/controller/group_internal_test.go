@@ -184,7 +184,9 @@ func TestStacksThatKnowTheOwner(t *testing.T) {
 		want   []string
 	}{
 		"an owner, and stacks that wait for it": {
-			[]*stack{stackOf("loud/owner", 1, exposed), stackOf("loud/a", 2, waits(owner)), stackOf("calm/b", 3, waits(owner))}, nil,
+			[]*stack{
+				stackOf("loud/owner", 1, exposed), stackOf("loud/a", 2, waits(owner)), stackOf("calm/b", 3, waits(owner)),
+			}, nil,
 		},
 		"a new stack": {
 			[]*stack{stackOf("loud/owner", 1, exposed), stackOf("loud/new", 0, unknown)}, []string{"loud/new"},

@@ -55,8 +55,8 @@ func routeOf(object client.Object) string {
 }
 
 // stacksWithHostnames returns requests for the stacks that request one of the host names, which have the form of the
-// index by host name. It leaves out the stacks whose status already shows who owns the host name. Otherwise, every stack
-// that a tenant adds would result in a reconcile of all its stacks with the same host name.
+// index by host name. It leaves out the stacks whose status already shows who owns the host name. Otherwise, every
+// stack that a tenant adds would result in a reconcile of all its stacks with the same host name.
 func (r *Reconciler) stacksWithHostnames(ctx context.Context, hosts []string) ([]reconcile.Request, error) {
 	config, _, err := r.config.get(ctx)
 	if err != nil {
@@ -94,8 +94,8 @@ func firstOf(stacks []*v1alpha2.LlamaStackDistribution, host string) *v1alpha2.L
 	return owner
 }
 
-// knowsOwner reports whether the status of a stack shows who owns its host name, so that a reconcile changes nothing. If
-// a reconcile that has not ended yet exposes the stack, the change to the status results in another request.
+// knowsOwner reports whether the status of a stack shows who owns its host name, so that a reconcile changes nothing.
+// If a reconcile that has not ended yet exposes the stack, the change to the status results in another request.
 func knowsOwner(stack, owner *v1alpha2.LlamaStackDistribution, host string) bool {
 	if reached := reachedBy(stack, host); reached || owner == nil || owner == stack {
 		return reached && owner == stack

@@ -113,10 +113,11 @@ func newReconciler(
 		configMaps: resolve.NewConfigMaps(cache, options.Direct, options.WatchNamespaces...),
 		digestKeys: resolve.NewDigestKeys(options.Direct, options.OperatorNamespace),
 		references: newReferenceIndex(), exposures: newExposures(), statuses: newStatusMemory(), retries: newRetries(),
-		largePlans: newLargePlans(),
-		recorder:   recorder,
-		config:     newOperatorConfig(options.OperatorConfig, options.OperatorNamespace), relatedImages: options.RelatedImages,
-		version: options.OperatorVersion, openShift: options.OpenShift, now: time.Now,
+		largePlans:    newLargePlans(),
+		recorder:      recorder,
+		config:        newOperatorConfig(options.OperatorConfig, options.OperatorNamespace),
+		relatedImages: options.RelatedImages,
+		version:       options.OperatorVersion, openShift: options.OpenShift, now: time.Now,
 		autoscalerPatience: cmp.Or(options.AutoscalerPatience, defaultAutoscalerPatience), identities: options.Identities,
 	}
 }
