@@ -27,7 +27,7 @@ PURE := $(patsubst %,./%/...,$(PURE_PACKAGES))
 # times as slow, so two packages run without it, except for some of their tests: those with a running operator, and those
 # in which several goroutines use the registry client.
 RACE_PACKAGES := internal/manager internal/webhook internal/migration internal/apply internal/bundle internal/informer internal/probe \
-	internal/resolve/registry/cloud internal/controller/metrics internal/controller/queue internal/worker internal/cli/forward internal/cli/inspect internal/cli/podlogs internal/cli/progress
+	internal/resolve/registry/cloud internal/controller/metrics internal/controller/queue internal/share internal/cli/forward internal/cli/inspect internal/cli/podlogs internal/cli/progress
 RACE := $(patsubst %,./%/...,$(RACE_PACKAGES))
 PARTLY_RACE := ./internal/controller ./internal/resolve/registry
 RACE_TESTS := ^Test(Running|Pool|Watch|ManyStacks|Together)
@@ -240,8 +240,8 @@ bench-scale: cluster-tool ## Measure the operator with many stacks [OBJECTS=1000
 	cat $(CACHE)/bench/scale.md
 
 .PHONY: bench-tenants
-bench-tenants: cluster-tool ## Measure how 200 stacks of the maximum size in one namespace affect another namespace (minutes)
-	@export $(ASSETS); $(GO) test ./test/scale -run '^$$' -bench Tenants -benchtime 1x -timeout 1h
+bench-tenants: cluster-tool ## Measure how large stacks, floods, silent servers and stalled layers of one namespace affect another (minutes)
+	@export $(ASSETS); $(GO) test ./internal/probe ./test/scale -run '^$$' -bench Tenants -benchtime 1x -timeout 1h
 
 .PHONY: bench-registry
 bench-registry: ## Measure the cost of reading images: the time without the network, and the heap for a hundred images at the same time

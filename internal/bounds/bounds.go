@@ -15,6 +15,8 @@ type Bounds []Rule
 type Rule struct {
 	// Namespaces lists names, or patterns with "*" and "?" as in path.Match. Empty means every namespace.
 	Namespaces []string
+	// NamespaceLabels contains labels that a namespace must have. Empty means none.
+	NamespaceLabels map[string]string
 	// Images lists the registries and the repository prefixes (quay.io/team) that the images of a pod may come from.
 	Images []string
 	// ServiceAccounts lists the allowed ServiceAccounts of the pods, as names or patterns. The ServiceAccount that the
@@ -40,14 +42,50 @@ type Rule struct {
 	IngressAnnotations []string
 }
 
-// For returns the first rule that applies to a namespace. It returns nil if the namespace has no bounds.
-func (b Bounds) For(namespace string) *Rule {
+// For returns the first rule that applies to a namespace with these labels. It returns nil if the namespace has no
+// bounds. The labels have no effect unless NeedLabels returns true.
+func (b Bounds) For(namespace string, labels map[string]string) *Rule {
 	for i := range b {
-		if len(b[i].Namespaces) == 0 || matches(b[i].Namespaces, namespace) {
+		if b[i].names(namespace) && b[i].selects(labels) {
 			return &b[i]
 		}
 	}
 	return nil
+}
+
+// Candidates returns the rules that can apply to a namespace, depending on its labels.
+func (b Bounds) Candidates(namespace string) Bounds {
+	var found Bounds
+	for i := range b {
+		if !b[i].names(namespace) {
+			continue
+		}
+		if found = append(found, b[i]); len(b[i].NamespaceLabels) == 0 {
+			break
+		}
+	}
+	return found
+}
+
+// NeedLabels reports whether the rule for a namespace depends on its labels.
+func (b Bounds) NeedLabels(namespace string) bool {
+	candidates := b.Candidates(namespace)
+	return len(candidates) > 0 && len(candidates[0].NamespaceLabels) > 0
+}
+
+// names reports whether a rule names a namespace.
+func (r *Rule) names(namespace string) bool {
+	return len(r.Namespaces) == 0 || matches(r.Namespaces, namespace)
+}
+
+// selects reports whether labels contain all labels of a rule.
+func (r *Rule) selects(labels map[string]string) bool {
+	for key, value := range r.NamespaceLabels {
+		if has, ok := labels[key]; !ok || has != value {
+			return false
+		}
+	}
+	return true
 }
 
 // matches reports whether a name matches one of the names and patterns.

@@ -16,17 +16,59 @@ import (
 )
 
 func TestFor(t *testing.T) {
-	list := bounds.Bounds{{Namespaces: []string{"team-a", "ml-*"}, NoCommand: true}, {NoPodTemplate: true}}
-	for namespace, want := range map[string]*bounds.Rule{
-		"team-a": &list[0], "ml-x": &list[0], "team-ab": &list[1],
-		"": &list[1],
+	list := bounds.Bounds{
+		{Namespaces: []string{"team-a", "ml-*"}, NoCommand: true},
+		{Namespaces: []string{"team-*"}, NamespaceLabels: map[string]string{"tier": "trial", "region": "eu"}},
+		{NamespaceLabels: map[string]string{"tier": "trial"}},
+		{NoPodTemplate: true},
+	}
+	trial := map[string]string{"tier": "trial", "other": "x"}
+	for _, tc := range []struct {
+		namespace string
+		labels    map[string]string
+		rule      int
+		needs     bool
+	}{
+		{"team-a", nil, 0, false},
+		{"team-a", trial, 0, false},
+		{"ml-x", nil, 0, false},
+		{"team-ab", nil, 3, true},
+		{"team-ab", trial, 2, true},
+		{"team-ab", map[string]string{"tier": "trial", "region": "eu"}, 1, true},
+		{"team-ab", map[string]string{"tier": "full", "region": "eu"}, 3, true},
+		{"other", map[string]string{"tier": "trial", "region": "eu"}, 2, true},
+		{"", nil, 3, true},
 	} {
-		if got := list.For(namespace); got != want {
-			t.Errorf("%q: %+v, want %+v", namespace, got, want)
+		if got := list.For(tc.namespace, tc.labels); got != &list[tc.rule] {
+			t.Errorf("%q with labels %v: %+v, want rule %d", tc.namespace, tc.labels, got, tc.rule)
+		}
+		if got := list.NeedLabels(tc.namespace); got != tc.needs {
+			t.Errorf("%q needs labels: %t, want %t", tc.namespace, got, tc.needs)
 		}
 	}
-	if got := list[:1].For("other"); got != nil {
+	if got := list[:1].For("other", nil); got != nil {
 		t.Errorf("a namespace without a rule has %+v", got)
+	}
+	if diff := cmp.Diff(list[1:], list.Candidates("team-ab")); diff != "" {
+		t.Errorf("the rules that can apply (-want +got):\n%s", diff)
+	}
+}
+
+// TestDescribe checks that a rule is described in the form in which an administrator writes it.
+func TestDescribe(t *testing.T) {
+	stacks := 10
+	for want, rule := range map[string]*bounds.Rule{
+		"every namespace: ": {},
+		"namespaces: [team-a, ml-*], namespaceLabels: {region: eu, tier: trial}: images: [quay.io/team, docker.io]; serviceAccounts: []; podTemplate: false; command: false; podSecurity: baseline; stacks: 10; domains: [example.com]; ingressClasses: [internal]; ingressAnnotations: [a/*]": {
+			Namespaces: []string{"team-a", "ml-*"}, NamespaceLabels: map[string]string{"tier": "trial", "region": "eu"},
+			Images: []string{"quay.io/team", "docker.io"}, ServiceAccounts: []string{}, NoPodTemplate: true, NoCommand: true,
+			PodSecurity: "baseline", Stacks: &stacks, Domains: []string{"example.com"}, IngressClasses: []string{"internal"},
+			IngressAnnotations: []string{"a/*"},
+		},
+	} {
+		if got := rule.Selection() + ": " + strings.Join(rule.Describe(), "; "); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
 	}
 }
 

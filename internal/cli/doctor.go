@@ -22,7 +22,8 @@ type doctorOptions struct {
 const doctorHelp = `Check the installation of the operator: the version of the API server, the
 CustomResourceDefinition, the operator's Deployment and version, the CA bundles and
 the certificate of the webhooks, the admission policy, the operator's permissions and
-ConfigMap, your own permissions, and the stacks that are not Ready.
+ConfigMap, your own permissions, and the stacks that are not Ready. With -n, the command
+also shows the limits that an administrator set for the stacks in that namespace.
 
 Each line is ok, a warning or an error. Errors contain the remedy, and most warnings
 do too. If you cannot read an object, the line is a warning that names the missing
@@ -35,6 +36,7 @@ func newDoctorCommand(streams Streams, version string) *cobra.Command {
 		Short: "Check the operator, its webhooks and permissions, your permissions, and the stacks in a cluster",
 		Long:  doctorHelp,
 		Example: `  kubectl llamastack doctor
+  kubectl llamastack doctor -n team-a
   kubectl llamastack doctor -A -o json`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
@@ -63,7 +65,7 @@ func runDoctor(ctx context.Context, streams Streams, version string, options *do
 	if err != nil {
 		return err
 	}
-	facts, err := readFacts(ctx, cluster, options.AllNamespaces, options.operatorNamespace, version)
+	facts, err := readFacts(ctx, cluster, options.AllNamespaces, options.Namespace, options.operatorNamespace, version)
 	if err != nil {
 		return &rejection{problems: []string{err.Error()}, summary: "the state of the cluster is unknown"}
 	}

@@ -17,6 +17,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/version"
@@ -43,7 +44,7 @@ type examiner struct {
 // readFacts reads the facts for package doctor. It returns an error only if the first request fails for a reason other
 // than a missing permission.
 func readFacts(
-	ctx context.Context, cluster *kube.Cluster, all bool, operatorNamespace, command string,
+	ctx context.Context, cluster *kube.Cluster, all bool, selected, operatorNamespace, command string,
 ) (*doctor.Facts, error) {
 	e := examiner{Cluster: cluster, facts: &doctor.Facts{Now: time.Now(), Command: command}}
 	if err := e.server(ctx); err != nil {
@@ -58,6 +59,9 @@ func readFacts(
 		ctx, cluster, e.facts.Namespace, names.OperatorConfigMap, &corev1.ConfigMap{},
 		schema.GroupResource{Resource: "configmaps"},
 	)
+	if selected != "" {
+		e.selected(ctx, selected)
+	}
 	e.rights(ctx, all)
 	stacks, err := cluster.Stacks(ctx)
 	e.facts.Stacks.Value, e.facts.Stacks.Problem = stacks, text(err)
@@ -134,6 +138,19 @@ func (e *examiner) operators(ctx context.Context, namespace string) {
 	)
 	e.facts.Leases = doctor.Answer[[]coordinationv1.Lease]{Value: leases.Items, Problem: text(kube.Explain(err, "list",
 		schema.GroupResource{Group: coordinationv1.GroupName, Resource: "leases"}, ""))}
+}
+
+// selected reads the namespace whose bounds the user asked for.
+func (e *examiner) selected(ctx context.Context, name string) {
+	found := get(ctx, e.Cluster, "", name, &corev1.Namespace{}, schema.GroupResource{Resource: "namespaces"})
+	switch {
+	case found.Value == nil && found.Problem == "":
+		found.Problem = "the namespace does not exist"
+		fallthrough
+	case found.Value == nil:
+		found.Value = &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	}
+	e.facts.Selected = &found
 }
 
 // webhookNamespace returns the namespace of the Service in the definition's conversion webhook, or "".

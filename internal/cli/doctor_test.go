@@ -104,6 +104,44 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
+// With -n, the command shows the limits that an administrator set for the namespace.
+func TestDoctorBounds(t *testing.T) {
+	const path = "/api/v1/namespaces/" + operatorAt + "/configmaps/llama-stack-operator-config"
+	api := installed(t)
+	config := func(bounds string) {
+		api.Put(t, path, object{
+			"metadata": object{"name": "llama-stack-operator-config", "namespace": operatorAt},
+			"data":     object{"bounds": bounds},
+		})
+	}
+	api.PutList(t, "/apis/llamastack.io/v1alpha2/namespaces/team-a/llamastackdistributions", "llamastack.io/v1alpha2",
+		"LlamaStackDistributionList")
+	api.Put(t, "/api/v1/namespaces/team-a", object{"metadata": object{"name": "team-a", "labels": object{"tier": "trial"}}})
+	api.PutList(t, "/apis/llamastack.io/v1alpha2/namespaces/team-b/llamastackdistributions", "llamastack.io/v1alpha2",
+		"LlamaStackDistributionList")
+	for _, tc := range []struct{ namespace, bounds, want string }{
+		{"team-a", "", `ok       bounds           namespace "team-a" has no limits, because no rule of the key "bounds" applies`},
+		{
+			"team-a", "[{namespaceLabels: {tier: full}, stacks: 9}, {namespaceLabels: {tier: trial}, images: [quay.io/team], stacks: 1}]",
+			`ok       bounds           the limits for namespace "team-a" are, from the rule for namespaceLabels: {tier: trial}: images: [quay.io/team]; stacks: 1`,
+		},
+		{"team-a", "[{}]", `ok       bounds           namespace "team-a" has no limits, because its rule (every namespace) contains none`},
+		{"team-b", "[{stacks: 3}]", `ok       bounds           the limits for namespace "team-b" are, from the rule for every namespace: stacks: 3`},
+		{
+			"team-b", "[{namespaceLabels: {tier: full}, stacks: 9}]",
+			`warning  bounds           cannot read the labels of namespace "team-b", on which its limits depend: the namespace does not exist`,
+		},
+		{
+			"team-a", "[{stacks: many}]",
+			`error    bounds           the key "bounds" is invalid, so the limits for namespace "team-a" are unknown; remedy: correct the key`,
+		},
+	} {
+		config(tc.bounds)
+		got := run(t, "", "doctor", "--kubeconfig", api.Kubeconfig, "-n", tc.namespace)
+		contains(t, got.out, tc.want)
+	}
+}
+
 // For a user with few permissions, the command prints warnings that name the missing permissions, and the exit code is
 // 0.
 func TestDoctorDenied(t *testing.T) {

@@ -170,6 +170,10 @@ func (t *takeover) conditions(live *unstructured.Unstructured) {
 // case if the caller can read every required ConfigMap.
 func (v *surveyor) references(ctx context.Context, s dryrun.Stack) (*dryrun.Manifests, bool, error) {
 	m := &dryrun.Manifests{ConfigMaps: make(map[dryrun.Key]*corev1.ConfigMap), Config: v.config, Live: true}
+	var err error
+	if m.Namespaces, err = boundedNamespaces(ctx, v.client, v.config, s.Object.Namespace); err != nil {
+		return nil, false, err
+	}
 	for _, use := range slices.Concat(intent.ConfigMaps(s.Object), intent.TrustedCA(s.Object)) {
 		key := dryrun.Key{Namespace: cmp.Or(use.Namespace, s.Object.Namespace), Name: use.Name}
 		configMap := &corev1.ConfigMap{}

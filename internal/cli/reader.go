@@ -104,10 +104,33 @@ func (r *reader) configMap(ctx context.Context, key dryrun.Key) (*corev1.ConfigM
 	return configMap, nil
 }
 
+// boundedNamespaces returns the namespace of a stack by its name, if the bounds of the stack depend on the labels of
+// the namespace, and if the caller can read the namespace.
+func boundedNamespaces(
+	ctx context.Context, c client.Reader, config operatorconfig.Config, name string,
+) (map[string]*corev1.Namespace, error) {
+	if !config.Bounds.NeedLabels(name) {
+		return nil, nil
+	}
+	namespace := &corev1.Namespace{}
+	err := c.Get(ctx, client.ObjectKey{Name: name}, namespace)
+	switch {
+	case apierrors.IsForbidden(err), apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, kube.Explain(err, "get", schema.GroupResource{Resource: "namespaces"}, "")
+	}
+	return map[string]*corev1.Namespace{name: namespace}, nil
+}
+
 // references returns the existing ConfigMaps that a stack refers to and that the caller can read.
 func (r *reader) references(ctx context.Context, object *v1alpha2.LlamaStackDistribution) (*dryrun.Manifests, error) {
 	m := &dryrun.Manifests{
 		ConfigMaps: map[dryrun.Key]*corev1.ConfigMap{}, Config: r.config, Live: true, Denied: r.deniedMaps,
+	}
+	var err error
+	if m.Namespaces, err = boundedNamespaces(ctx, r.cluster, r.config, object.Namespace); err != nil {
+		return nil, err
 	}
 	for _, use := range slices.Concat(intent.ConfigMaps(object), intent.TrustedCA(object)) {
 		for _, use := range []intent.ConfigMapUse{use, use.Here()} {

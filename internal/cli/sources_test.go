@@ -81,6 +81,34 @@ func TestBounds(t *testing.T) {
 	}
 }
 
+// TestBoundsByLabel checks that the commands read the labels of a namespace from its manifest, and that they warn if
+// they need the labels and do not know them.
+func TestBoundsByLabel(t *testing.T) {
+	file := operatorConfig(t, "  bounds: '[{namespaceLabels: {tier: trial}, images: [quay.io/team]}]'\n")
+	bounded := strings.Replace(stack("{distribution: {name: starter}}"), "metadata: {", "metadata: {namespace: team-a, ", 1)
+	namespace := func(tier string) string {
+		return bounded + "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: team-a, labels: {tier: " + tier + "}}\n"
+	}
+	for name, tc := range map[string]struct {
+		manifests string
+		code      int
+		want      string
+	}{
+		"the labels":   {namespace("trial"), 1, "use an image from quay.io/team"},
+		"other labels": {namespace("full"), 0, ""},
+		"no namespace": {bounded, 0, "so this command checks the stack as if the namespace had no labels; add a manifest of the namespace to the files"},
+	} {
+		got := run(t, tc.manifests, "validate", "-f", "-", "--operator-config", file)
+		if got.code != tc.code {
+			t.Errorf("%s: exit code %d, want %d\n%s", name, got.code, tc.code, got.err)
+		}
+		contains(t, got.err, tc.want)
+		if warned := strings.Contains(got.err, "are not known"); warned != (name == "no namespace") {
+			t.Errorf("%s: %s", name, got.err)
+		}
+	}
+}
+
 func TestOperatorConfigRefuses(t *testing.T) {
 	valid := stack("{distribution: {name: starter}}")
 	bad := operatorConfig(t, "  image-overrides: |\n    starter: 'no image'\n    starter@9.9: a:1\n  registries: 'readLabels: perhaps'\n")

@@ -59,7 +59,7 @@ func newCollector(cluster *kube.Cluster, p printer, serverLogs bool) (*collector
 func (c *collector) collect(
 	ctx context.Context, selected []string, options *supportOptions, version string,
 ) (*support.Material, error) {
-	facts, err := readFacts(ctx, c.Cluster, options.AllNamespaces, options.operatorNamespace, version)
+	facts, err := readFacts(ctx, c.Cluster, options.AllNamespaces, "", options.operatorNamespace, version)
 	if err != nil {
 		return nil, err
 	}

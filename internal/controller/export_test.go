@@ -69,7 +69,7 @@ func (d directReader) List(ctx context.Context, list client.ObjectList, options 
 	}
 	found := items[:0]
 	for _, item := range items {
-		if object, ok := item.(client.Object); ok && indexed(index, object) {
+		if object, ok := item.(client.Object); ok && d.indexed(index, object) {
 			found = append(found, item)
 		}
 	}
@@ -82,9 +82,9 @@ func (directReader) IndexField(context.Context, client.Object, string, client.In
 }
 
 // indexed reports whether an object matches a selector of an emulated index.
-func indexed(index fields.Selector, object client.Object) bool {
+func (directReader) indexed(index fields.Selector, object client.Object) bool {
 	for field, values := range map[string]client.IndexerFunc{
-		fieldHost: hostOf, fieldClaim: claimOf,
+		fieldHost: (&Reconciler{exposures: newExposures()}).hostsOf, fieldClaim: claimOf,
 		fieldInstance: instanceOf,
 	} {
 		if want, asked := index.RequiresExactMatch(field); asked {

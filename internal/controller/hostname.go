@@ -16,7 +16,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
@@ -49,7 +48,7 @@ type hostOwner struct{ host, namespace, name string }
 func (r *Reconciler) findHostOwner(
 	ctx context.Context, stack *stack, cluster render.Cluster, earlierHost bool,
 ) (*hostOwner, error) {
-	host := plan.Hostname(stack, cluster, earlierHost)
+	host := r.exposures.hostname(stack, cluster, earlierHost)
 	if host == "" {
 		return nil, nil
 	}
@@ -86,7 +85,7 @@ func (r *Reconciler) stacksOf(
 			if err != nil {
 				return nil, err
 			}
-			if plan.Hostname(stack, cluster, earlier) == host {
+			if r.exposures.hostname(stack, cluster, earlier) == host {
 				found = append(found, stack)
 			}
 		}
@@ -100,7 +99,7 @@ func (r *Reconciler) stacksOf(
 func (r *Reconciler) hasEarlierHost(
 	ctx context.Context, stack *v1alpha2.LlamaStackDistribution, cluster render.Cluster,
 ) (bool, error) {
-	if plan.Hostname(stack, cluster, false) == plan.Hostname(stack, cluster, true) {
+	if r.exposures.hostname(stack, cluster, false) == r.exposures.hostname(stack, cluster, true) {
 		return false, nil // both names are the same
 	}
 	for _, kind := range render.ExposureKinds() {

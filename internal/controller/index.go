@@ -16,7 +16,6 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
@@ -56,13 +55,13 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 // hostIndex returns a source that adds the index of stacks by host name. hostIndex returns a source because workers
 // start only after all sources have started. Stacks cannot be indexed before their definition is installed, which may
 // happen after the operator starts.
-func hostIndex(indexer client.FieldIndexer) source.Source {
+func (r *Reconciler) hostIndex(indexer client.FieldIndexer) source.Source {
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	return source.Func(func(ctx context.Context, _ queue) error {
 		// The poll returns an error only if the context has ended. It repeats the call after any other error, and the watch
 		// of stacks reports the problem.
 		_ = wait.PollUntilContextCancel(ctx, indexRetry, true, func(ctx context.Context) (bool, error) {
-			return indexer.IndexField(ctx, &v1alpha2.LlamaStackDistribution{}, fieldHost, hostOf) == nil, nil
+			return indexer.IndexField(ctx, &v1alpha2.LlamaStackDistribution{}, fieldHost, r.hostsOf) == nil, nil
 		})
 		return nil
 	})
@@ -83,19 +82,19 @@ func claimOf(object client.Object) []string {
 	return []string{event.InvolvedObject.Name}
 }
 
-// hostOf returns the host name that a stack requests. If the host name is generated, hostOf returns its current form
+// hostsOf returns the host name that a stack requests. If the host name is generated, hostsOf returns its current form
 // and its earlier form.
-func hostOf(object client.Object) []string {
+func (r *Reconciler) hostsOf(object client.Object) []string {
 	stack, ok := object.(*v1alpha2.LlamaStackDistribution)
 	if !ok {
 		return nil
 	}
 	cluster := render.Cluster{Ingress: render.Ingress{Domain: anyDomain}}
-	host := plan.Hostname(stack, cluster, false)
+	host := r.exposures.hostname(stack, cluster, false)
 	if host == "" {
 		return nil
 	}
-	return slices.Compact([]string{host, plan.Hostname(stack, cluster, true)})
+	return slices.Compact([]string{host, r.exposures.hostname(stack, cluster, true)})
 }
 
 // hostsIn returns the index values of the stacks that request the host name, in a cluster with this domain. The domain

@@ -30,7 +30,7 @@ func TestIndexes(t *testing.T) {
 	if err := addIndexes(t.Context(), made); err != nil {
 		t.Fatal(err)
 	}
-	if err := hostIndex(made).Start(t.Context(), nil); err != nil {
+	if err := (&Reconciler{exposures: newExposures()}).hostIndex(made).Start(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	meta := metav1.ObjectMeta{Name: "my-service", Labels: names.Labels("my")}

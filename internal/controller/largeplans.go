@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/share"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
@@ -14,10 +15,10 @@ const largeInput = 128 << 10
 
 // largePlans builds one large plan at a time. Building a plan needs up to a hundred times as much memory as its input,
 // so building several large plans at the same time would need more memory than the operator has. Small plans never
-// wait.
-type largePlans chan struct{}
+// wait. The namespaces with large plans take turns.
+type largePlans struct{ slots *share.Slots }
 
-func newLargePlans() largePlans { return make(largePlans, 1) }
+func newLargePlans() largePlans { return largePlans{share.NewSlots(1, 1)} }
 
 // build builds a plan. A large plan waits until no other large plan is being built.
 func (l largePlans) build(ctx context.Context, in plan.Input) (*plan.Plan, error) {
@@ -34,12 +35,10 @@ func (l largePlans) take(ctx context.Context, in *plan.Input) (done func(), err 
 	if inputBytes(in) <= largeInput {
 		return func() {}, nil
 	}
-	select {
-	case l <- struct{}{}:
-		return func() { <-l }, nil
-	case <-ctx.Done():
-		return nil, fmt.Errorf("wait for another large plan: %w", ctx.Err())
+	if done, err = l.slots.Take(ctx, in.Object.Namespace); err != nil {
+		return nil, fmt.Errorf("wait for another large plan: %w", err)
 	}
+	return done, nil
 }
 
 // inputBytes returns the length of the spec and the configurations of a plan.

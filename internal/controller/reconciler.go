@@ -33,6 +33,7 @@ type Reconciler struct {
 	configMaps *resolve.ConfigMaps
 	digestKeys *resolve.DigestKeys
 	references *referenceIndex
+	exposures  *exposures
 	statuses   *statusMemory
 	pool       *registry.Pool
 	identities registry.Identities
@@ -40,7 +41,9 @@ type Reconciler struct {
 	recorder   events.EventRecorder
 	retries    retries
 	largePlans largePlans
-	other      otherOperator
+	// requeue adds a request to the queue of the controller.
+	requeue func(reconcile.Request)
+	other   otherOperator
 
 	apis          *optionalAPIs
 	config        *operatorConfig
@@ -53,8 +56,12 @@ type Reconciler struct {
 	autoscalerPatience time.Duration
 }
 
-// Reconcile makes the cluster match one stack, and writes its status.
+// Reconcile makes the cluster match one stack, and writes its status. For the request of a group, it requeues the
+// stacks of the group.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	if group, ok := groupOf(request); ok {
+		return reconcile.Result{}, r.requeueGroup(ctx, group, request.Namespace)
+	}
 	object := &stack{}
 	err := r.cache.Get(ctx, request.NamespacedName, object)
 	if apierrors.IsNotFound(err) {

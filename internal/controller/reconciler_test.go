@@ -239,7 +239,7 @@ func TestReferenceIndex(t *testing.T) {
 	index.set(name("b"), []intent.SecretUse{{Secret: "s"}}, nil)
 	users := func(kind, of string) []string {
 		var found []string
-		for _, user := range index.usersOf(kind, name(of)) {
+		for _, user := range index.requestsFor(kind, name(of)) {
 			found = append(found, user.Name)
 		}
 		slices.Sort(found)

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 )
@@ -73,13 +74,20 @@ func (i *referenceIndex) drop(stack types.NamespacedName) {
 	delete(i.stacks, stack)
 }
 
-// usersOf returns the stacks that refer to the object.
-func (i *referenceIndex) usersOf(kind string, name types.NamespacedName) []types.NamespacedName {
+// used reports whether a stack refers to the object.
+func (i *referenceIndex) used(kind string, name types.NamespacedName) bool {
 	i.mu.RLock()
 	defer i.mu.RUnlock()
-	users := make([]types.NamespacedName, 0, len(i.users[reference{kind, name}]))
+	return len(i.users[reference{kind, name}]) > 0
+}
+
+// requestsFor returns requests for the stacks that refer to the object.
+func (i *referenceIndex) requestsFor(kind string, name types.NamespacedName) []reconcile.Request {
+	i.mu.RLock()
+	defer i.mu.RUnlock()
+	requests := make([]reconcile.Request, 0, len(i.users[reference{kind, name}]))
 	for user := range i.users[reference{kind, name}] {
-		users = append(users, user)
+		requests = append(requests, reconcile.Request{NamespacedName: user})
 	}
-	return users
+	return requests
 }

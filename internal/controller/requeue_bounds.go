@@ -6,7 +6,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/util/workqueue"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlevent "sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -16,13 +15,11 @@ import (
 )
 
 // byBounds handles the deletion of a stack. It requeues the stacks in the same namespace that exceed the bounds.
-func (r *Reconciler) byBounds() handler.EventHandler {
+func byBounds() handler.EventHandler {
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	return handler.Funcs{
-		DeleteFunc: func(ctx context.Context, e ctrlevent.DeleteEvent, q queue) {
-			for _, request := range r.stacksWhere(ctx, forbiddenByBounds, client.InNamespace(e.Object.GetNamespace())) {
-				q.Add(request)
-			}
+		DeleteFunc: func(_ context.Context, e ctrlevent.DeleteEvent, q queue) {
+			q.Add(group{kind: groupBounds}.request(e.Object.GetNamespace()))
 		},
 	}
 }
@@ -33,8 +30,9 @@ func forbiddenByBounds(stack *v1alpha2.LlamaStackDistribution) bool {
 	return valid != nil && valid.Reason == v1alpha2.ReasonForbiddenByBounds
 }
 
-// sameBounds reports whether a change to the operator's configuration leaves the bounds of a namespace unchanged.
+// sameBounds reports whether a change to the operator's configuration leaves the bounds of a namespace unchanged,
+// whatever its labels are.
 func sameBounds(before, now operatorconfig.Config, namespace string) bool {
 	return before.Unknown(operatorconfig.KeyBounds) == now.Unknown(operatorconfig.KeyBounds) &&
-		reflect.DeepEqual(before.Bounds.For(namespace), now.Bounds.For(namespace))
+		reflect.DeepEqual(before.Bounds.Candidates(namespace), now.Bounds.Candidates(namespace))
 }

@@ -19,18 +19,36 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
-// requeued returns the stacks that a handler requeues, as sorted "namespace/name" strings.
-func requeued(handle func(workqueue.TypedRateLimitingInterface[reconcile.Request])) []string {
+// requeued returns the stacks that a handler requeues, including those in the groups that it requeues, as sorted
+// "namespace/name" strings.
+func (f *fixture) requeued(
+	t *testing.T, handle func(workqueue.TypedRateLimitingInterface[reconcile.Request]),
+) []string {
+	t.Helper()
+	var stacks []string
+	f.requeue = func(request reconcile.Request) { stacks = append(stacks, request.String()) }
+	for _, request := range added(handle) {
+		if _, isGroup := groupOf(request); !isGroup {
+			f.requeue(request)
+		} else if _, err := f.Reconcile(t.Context(), request); err != nil {
+			t.Fatal(err)
+		}
+	}
+	slices.Sort(stacks)
+	return stacks
+}
+
+// added returns the requests that a handler adds to the queue.
+func added(handle func(workqueue.TypedRateLimitingInterface[reconcile.Request])) []reconcile.Request {
 	queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 	defer queue.ShutDown()
 	handle(queue)
-	var found []string
+	var found []reconcile.Request
 	for queue.Len() > 0 {
 		request, _ := queue.Get()
-		found = append(found, request.String())
+		found = append(found, request)
 		queue.Done(request)
 	}
-	slices.Sort(found)
 	return found
 }
 
@@ -96,13 +114,13 @@ func TestRequeueByOperatorConfig(t *testing.T) {
 			if err := f.Update(t.Context(), config); err != nil {
 				t.Fatal(err)
 			}
-			requeued(func(queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			f.requeued(t, func(queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 				handler.Create(t.Context(), ctrlevent.CreateEvent{Object: config}, queue)
 			})
 			if err := f.Update(t.Context(), changed); err != nil {
 				t.Fatal(err)
 			}
-			got := requeued(func(queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			got := f.requeued(t, func(queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 				handler.Update(t.Context(), ctrlevent.UpdateEvent{ObjectOld: config, ObjectNew: changed}, queue)
 			})
 			if diff := cmp.Diff(tc.want, got); diff != "" {
@@ -128,6 +146,7 @@ func TestRequeueByHostname(t *testing.T) {
 	f := newFixture(t, generated, named, elsewhere, exposed("team/another", "{hostname: another.example.com}"),
 		newOperatorConfigMap(operatorconfig.KeyIngress, "{domain: "+domain+"}"))
 	handler := f.byHostname()
+	all := []string{"team/a", "team/says-a", "theirs/same"}
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	for name, tc := range map[string]struct {
 		handle func(queue)
@@ -135,21 +154,21 @@ func TestRequeueByHostname(t *testing.T) {
 	}{
 		"the stack with the generated host name is deleted": {
 			func(q queue) { handler.Delete(t.Context(), ctrlevent.DeleteEvent{Object: generated}, q) },
-			[]string{"team/says-a", "theirs/same"},
+			all,
 		},
 		"the stack with the host name is deleted": {
 			func(q queue) { handler.Delete(t.Context(), ctrlevent.DeleteEvent{Object: named}, q) },
-			[]string{"team/a", "theirs/same"},
+			all,
 		},
 		"a stack is created": {
 			func(q queue) { handler.Create(t.Context(), ctrlevent.CreateEvent{Object: named}, q) },
-			[]string{"team/a", "theirs/same"},
+			all,
 		},
 		"the spec changes": {
 			func(q queue) {
 				handler.Update(t.Context(), ctrlevent.UpdateEvent{ObjectOld: named, ObjectNew: moved}, q)
 			},
-			[]string{"team/a", "theirs/same"},
+			all,
 		},
 		"the status changes": {
 			func(q queue) {
@@ -161,7 +180,7 @@ func TestRequeueByHostname(t *testing.T) {
 			func(q queue) { handler.Delete(t.Context(), ctrlevent.DeleteEvent{Object: moved}, q) }, nil,
 		},
 	} {
-		if diff := cmp.Diff(tc.want, requeued(tc.handle)); diff != "" {
+		if diff := cmp.Diff(tc.want, f.requeued(t, tc.handle)); diff != "" {
 			t.Errorf("%s: requeued (-want +got):\n%s", name, diff)
 		}
 	}
@@ -181,7 +200,7 @@ func TestRequeueByReference(t *testing.T) {
 	handler := f.byReference(kindConfigMap)
 	for namespace, want := range map[string][]string{"shared": {"team/my"}, "theirs": nil} {
 		config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "mine"}}
-		got := requeued(func(queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+		got := f.requeued(t, func(queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 			handler.Update(t.Context(), ctrlevent.UpdateEvent{ObjectOld: config, ObjectNew: config}, queue)
 		})
 		if diff := cmp.Diff(want, got); diff != "" {

@@ -112,10 +112,12 @@ func newReconciler(
 		}),
 		configMaps: resolve.NewConfigMaps(cache, options.Direct, options.WatchNamespaces...),
 		digestKeys: resolve.NewDigestKeys(options.Direct, options.OperatorNamespace),
-		references: newReferenceIndex(), statuses: newStatusMemory(), retries: newRetries(), largePlans: newLargePlans(),
-		recorder: recorder,
-		config:   newOperatorConfig(options.OperatorConfig, options.OperatorNamespace), relatedImages: options.RelatedImages,
-		version: options.OperatorVersion, openShift: options.OpenShift, now: time.Now,
+		references: newReferenceIndex(), exposures: newExposures(), statuses: newStatusMemory(), retries: newRetries(),
+		largePlans:    newLargePlans(),
+		recorder:      recorder,
+		config:        newOperatorConfig(options.OperatorConfig, options.OperatorNamespace),
+		relatedImages: options.RelatedImages,
+		version:       options.OperatorVersion, openShift: options.OpenShift, now: time.Now,
 		autoscalerPatience: cmp.Or(options.AutoscalerPatience, defaultAutoscalerPatience), identities: options.Identities,
 	}
 }
@@ -186,19 +188,34 @@ func (r *Reconciler) watches(mgr ctrl.Manager, options Options) *ctrl.Builder {
 		Watches(&corev1.Pod{}, byInstance(), changed).
 		Watches(&corev1.Event{}, byClaim(), changed).
 		Watches(&v1alpha2.LlamaStackDistribution{}, r.byHostname()).
-		Watches(&v1alpha2.LlamaStackDistribution{}, r.byBounds()).
+		Watches(&v1alpha2.LlamaStackDistribution{}, byBounds()).
 		Watches(&corev1.ConfigMap{}, r.byReference(kindConfigMap), builder.OnlyMetadata, changed).
 		Watches(&corev1.Secret{}, r.byReference(kindSecret), builder.OnlyMetadata, changed).
 		// Workers start after this source has read the ConfigMap, so that no reconcile runs without it.
 		WatchesRawSource(source.Kind[client.Object](options.OperatorConfig, &corev1.ConfigMap{}, r.byOperatorConfig())).
-		WatchesRawSource(hostIndex(mgr.GetFieldIndexer())).
+		WatchesRawSource(r.hostIndex(mgr.GetFieldIndexer())).
 		WithOptions(controller.Options{
 			MaxConcurrentReconciles: options.Concurrency,
-			NewQueue:                queue.NewFair,
+			NewQueue:                r.newQueue(options.Concurrency),
 			// A test restarts the controller in the same process with the same name.
 			SkipNameValidation: new(true),
 			RateLimiter:        workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry),
 		})
+}
+
+// newQueue returns a function that creates the queue of the controller, in which the reconciler also requeues stacks
+// itself.
+func (r *Reconciler) newQueue(workers int) func(
+	string, workqueue.TypedRateLimiter[reconcile.Request],
+) workqueue.TypedRateLimitingInterface[reconcile.Request] {
+	create := queue.NewFair(workers)
+	return func(
+		name string, limiter workqueue.TypedRateLimiter[reconcile.Request],
+	) workqueue.TypedRateLimitingInterface[reconcile.Request] {
+		fair := create(name, limiter)
+		r.requeue = fair.Add
+		return fair
+	}
 }
 
 // watchChildren watches every kind of child that the cluster serves.
@@ -306,13 +323,12 @@ func byInstance() handler.EventHandler {
 	})
 }
 
-// byReference maps a Secret or ConfigMap to the stacks that refer to it.
+// byReference maps a Secret or ConfigMap to the group of stacks that refer to it.
 func (r *Reconciler) byReference(kind string) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(_ context.Context, object client.Object) []reconcile.Request {
-		var requests []reconcile.Request
-		for _, stack := range r.references.usersOf(kind, client.ObjectKeyFromObject(object)) {
-			requests = append(requests, reconcile.Request{NamespacedName: stack})
+		if !r.references.used(kind, client.ObjectKeyFromObject(object)) {
+			return nil
 		}
-		return requests
+		return []reconcile.Request{group{kind, object.GetName()}.request(object.GetNamespace())}
 	})
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/bounds"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
@@ -23,6 +24,7 @@ type state struct {
 	workload   workload
 	intent     *intent.Intent // set by the step admit
 	image      resolvedImage
+	bounds     *bounds.Rule // nil if the namespace has no bounds
 	labels     imageLabels
 	configMaps configMaps
 	secrets    secrets

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -15,20 +17,38 @@ import (
 
 // bounds enforces the administrator's bounds for the namespace before the operator reads an image or a referenced
 // object of the stack. The pods of a stack that exceeds a bound do not change.
-func (r *Reconciler) bounds(ctx context.Context, stack *stack, image *resolvedImage) error {
+func (r *Reconciler) bounds(ctx context.Context, stack *stack, image *resolvedImage) (*bounds.Rule, error) {
 	if image.config.Unknown(operatorconfig.KeyBounds) {
-		return invalid(v1alpha2.ReasonForbiddenByBounds, fmt.Sprintf(
+		return nil, invalid(v1alpha2.ReasonForbiddenByBounds, fmt.Sprintf(
 			"The key %q in the operator's ConfigMap is invalid, so the bounds for this stack are unknown; ask an administrator to correct the key",
 			operatorconfig.KeyBounds))
 	}
-	rule := image.config.Bounds.For(stack.Namespace)
+	labels := map[string]string(nil)
+	if image.config.Bounds.NeedLabels(stack.Namespace) {
+		var err error
+		if labels, err = NamespaceLabels(ctx, r.direct, stack.Namespace); err != nil {
+			return nil, err
+		}
+	}
+	rule := image.config.Bounds.For(stack.Namespace, labels)
 	if rule == nil {
-		return nil
+		return nil, nil
 	}
 	if errs := plan.Bounded(rule, stack, image.distribution.Image); len(errs) > 0 {
-		return invalid(v1alpha2.ReasonForbiddenByBounds, intent.Messages(errs))
+		return nil, invalid(v1alpha2.ReasonForbiddenByBounds, intent.Messages(errs))
 	}
-	return r.stacksBounded(ctx, stack, rule)
+	return rule, r.stacksBounded(ctx, stack, rule)
+}
+
+// NamespaceLabels reads the labels of a namespace. They are not cached, because an operator that is limited to some
+// namespaces cannot watch namespaces, and because only few bounds depend on labels.
+func NamespaceLabels(ctx context.Context, direct client.Reader, name string) (map[string]string, error) {
+	namespace := &metav1.PartialObjectMetadata{}
+	namespace.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
+	if err := direct.Get(ctx, client.ObjectKey{Name: name}, namespace); err != nil {
+		return nil, fmt.Errorf("read the labels of namespace %q, on which its bounds depend: %w", name, err)
+	}
+	return namespace.Labels, nil
 }
 
 // stacksBounded checks that the number of older stacks in the namespace is below the bound.

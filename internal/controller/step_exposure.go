@@ -17,18 +17,23 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
+// message returns the message for a stack that does not have the host name, without names of objects in other
+// namespaces.
+func (o *hostOwner) message(stack *stack) string {
+	whose := "a stack in another namespace"
+	if o.namespace == stack.Namespace {
+		whose = fmt.Sprintf("stack %q", o.name)
+	}
+	return fmt.Sprintf("spec.networking.expose: host name %q is taken by %s, so the server is not exposed; use another host name", o.host, whose)
+}
+
 // checkExposure adds a condition if the stack is exposed. It returns a failure if the spec requests an exposure and the
 // stack is not exposed. The message does not contain names of objects in other namespaces.
 func checkExposure(stack *stack, made *planned, objects []apply.Applied, report *report) error {
 	failure := &status.Failure{Condition: v1alpha2.ConditionExposed, Retry: status.OnReferenceChange}
 	switch owner, built := made.hostOwner, made.plan; {
 	case owner != nil:
-		whose := "a stack in another namespace"
-		if owner.namespace == stack.Namespace {
-			whose = fmt.Sprintf("stack %q", owner.name)
-		}
-		failure.Reason = v1alpha2.ReasonHostnameTaken
-		failure.Message = fmt.Sprintf("spec.networking.expose: host name %q is taken by %s, so the server is not exposed; use another host name", owner.host, whose)
+		failure.Reason, failure.Message = v1alpha2.ReasonHostnameTaken, owner.message(stack)
 	case !built.Exposure.Empty() && !built.ExposureServed:
 		failure.Reason = v1alpha2.ReasonExposureUnavailable
 		failure.Message = fmt.Sprintf("spec.networking.expose: the server is not exposed: the cluster does not serve %s of %s yet; ask an administrator to install the CustomResourceDefinition for this kind, and to restart the operator if it is limited to some namespaces",

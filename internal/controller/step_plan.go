@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/bounds"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
@@ -25,6 +26,7 @@ type planFacts struct {
 	workload   *workload
 	intent     *intent.Intent
 	image      *resolvedImage
+	bounds     *bounds.Rule
 	labels     *imageLabels
 	configMaps *configMaps
 	secrets    *secrets
@@ -33,7 +35,9 @@ type planFacts struct {
 }
 
 func (s *state) facts() planFacts {
-	return planFacts{s.stack, &s.workload, s.intent, &s.image, &s.labels, &s.configMaps, &s.secrets, s.base, &s.external}
+	return planFacts{
+		s.stack, &s.workload, s.intent, &s.image, s.bounds, &s.labels, &s.configMaps, &s.secrets, s.base, &s.external,
+	}
 }
 
 // planned is the desired state of the stack.
@@ -103,7 +107,7 @@ func (r *Reconciler) planInput(ctx context.Context, f planFacts) (planned, error
 		Override:   plan.ReadOverride(f.stack, f.configMaps.contents),
 		References: f.secrets.references, OperatorVersion: r.version, OpenShift: r.openShift, Cluster: cluster,
 		KeepsGroup: plan.KeepsGroup(f.workload.deployment, running),
-		Trust:      f.configMaps.trust, Unexposed: owner != nil, Bounds: f.image.config.Bounds.For(f.stack.Namespace),
+		Trust:      f.configMaps.trust, Unexposed: owner != nil, Bounds: f.bounds,
 		StorageSecret: running.StorageSecret, EarlierHost: earlierHost,
 		Packages: f.external.packages, PackageDigests: f.external.digests,
 		Serving: f.secrets.values.Serving(render.TLSSecret(&f.stack.Spec)),

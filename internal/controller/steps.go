@@ -25,8 +25,9 @@ var steps = []step{
 		s.image, err = r.image(ctx, s.stack, &s.workload.running)
 		return err
 	}},
-	{"bounds", v1alpha2.ConditionValidationSucceeded, func(ctx context.Context, r *Reconciler, s *state) error {
-		return r.bounds(ctx, s.stack, &s.image)
+	{"bounds", v1alpha2.ConditionValidationSucceeded, func(ctx context.Context, r *Reconciler, s *state) (err error) {
+		s.bounds, err = r.bounds(ctx, s.stack, &s.image)
+		return err
 	}},
 	{"image_labels", v1alpha2.ConditionConfigGenerated, func(ctx context.Context, r *Reconciler, s *state) (err error) {
 		s.labels, err = r.imageLabels(ctx, s.stack, &s.image, &s.workload.running, &s.report)

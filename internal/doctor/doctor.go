@@ -38,6 +38,7 @@ var checks = []struct {
 	{"policy", checkPolicy},
 	{"operator-rights", checkRules},
 	{"operator-config", checkConfig},
+	{"bounds", checkBounds},
 	{"your-rights", checkRights},
 	{"stacks", checkStacks},
 }
@@ -118,6 +119,35 @@ func checkConfig(r *report, facts *Facts) {
 	}
 	if len(problems) == 0 {
 		r.ok(fmt.Sprintf("ConfigMap %q is valid", names.OperatorConfigMap))
+	}
+}
+
+// checkBounds reports the rule of the key `bounds` that applies to the selected namespace.
+func checkBounds(r *report, facts *Facts) {
+	if facts.Selected == nil || facts.Config.Problem != "" {
+		return
+	}
+	config, _ := operatorconfig.Read(facts.Config.Value, operatorconfig.Config{})
+	selected := facts.Selected.Value
+	switch {
+	case config.Unknown(operatorconfig.KeyBounds):
+		r.add(Error, fmt.Sprintf("the key %q is invalid, so the limits for namespace %q are unknown", operatorconfig.KeyBounds,
+			selected.Name), "correct the key; until then, an operator that starts changes no stack")
+		return
+	case facts.Selected.Problem != "" && config.Bounds.NeedLabels(selected.Name):
+		r.unknown(fmt.Sprintf("the labels of namespace %q, on which its limits depend", selected.Name), facts.Selected.Problem)
+		return
+	}
+	rule := config.Bounds.For(selected.Name, selected.Labels)
+	switch {
+	case rule == nil:
+		r.ok(fmt.Sprintf("namespace %q has no limits, because no rule of the key %q applies", selected.Name,
+			operatorconfig.KeyBounds))
+	case len(rule.Describe()) == 0:
+		r.ok(fmt.Sprintf("namespace %q has no limits, because its rule (%s) contains none", selected.Name, rule.Selection()))
+	default:
+		r.ok(fmt.Sprintf("the limits for namespace %q are, from the rule for %s: %s", selected.Name, rule.Selection(),
+			strings.Join(rule.Describe(), "; ")))
 	}
 }
 

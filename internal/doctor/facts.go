@@ -50,6 +50,9 @@ type Facts struct {
 	Rules Answer[map[string][]rbacv1.PolicyRule]
 	// Config is the operator's ConfigMap.
 	Config Answer[*corev1.ConfigMap]
+	// Selected is the namespace whose bounds the user asked for, with its labels. It is nil if the user did not ask for
+	// them. Its labels are unknown if it has a Problem.
+	Selected *Answer[*corev1.Namespace]
 	// Rights are the caller's permissions.
 	Rights Answer[[]Right]
 	// Stacks are the selected stacks.

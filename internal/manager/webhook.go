@@ -46,6 +46,9 @@ func addWebhooks(
 	validator := admission.NewValidator(admission.Options{
 		Config:        controller.NewConfigReader(settings.OperatorConfig, options.OperatorNamespace),
 		RelatedImages: settings.RelatedImages, OpenShift: settings.OpenShift,
+		NamespaceLabels: func(ctx context.Context, namespace string) (map[string]string, error) {
+			return controller.NamespaceLabels(ctx, settings.Direct, namespace)
+		},
 	})
 	validator.Prepare(ctx)
 	server.Register(names.ConversionPath, conversion.Handler(mgr.GetLogger().WithName("conversion")))

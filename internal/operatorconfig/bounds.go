@@ -5,7 +5,9 @@ import (
 	"path"
 	"strconv"
 
+	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/pod-security-admission/api"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/bounds"
@@ -15,6 +17,7 @@ const boundsHelp = `# Limits for the stacks of a namespace. This is a list of ru
 # that matches the namespace applies. A namespace without a rule has no limits. A field
 # that a rule omits is not limited; an empty list allows nothing.
 # - namespaces: [team-a, "ml-*"]                 # default: every namespace
+#   namespaceLabels: {tier: trial}                # labels that the namespace must have
 #   images: [registry.example.com, quay.io/team]  # registries, or repository prefixes
 #   serviceAccounts: [llama]                      # in addition to the stack's own
 #   podTemplate: false                            # overrides.podTemplate is not allowed
@@ -36,6 +39,7 @@ func (r *reader) rule(root node) bounds.Rule {
 	var rule bounds.Rule
 	r.fields(root, map[string]func(node){
 		"namespaces":         func(n node) { rule.Namespaces = r.patterns(n) },
+		"namespaceLabels":    func(n node) { rule.NamespaceLabels = r.labels(n) },
 		"images":             func(n node) { rule.Images = given(r.texts(n, r.repository)) },
 		"serviceAccounts":    func(n node) { rule.ServiceAccounts = given(r.patterns(n)) },
 		"podTemplate":        func(n node) { rule.NoPodTemplate = !r.boolean(n) },
@@ -64,6 +68,24 @@ func (r *reader) patterns(n node) []string {
 			r.fail(n.path, text, fmt.Sprintf("%q is not a pattern: write a name, with * for any characters and ? for one character", text))
 		}
 	})
+}
+
+// labels reads labels with their values.
+func (r *reader) labels(n node) map[string]string {
+	labels := map[string]string{}
+	for _, e := range r.entries(n, (*field.Path).Key) {
+		for _, problem := range validation.IsQualifiedName(e.key) {
+			r.fail(e.value.path, e.key, fmt.Sprintf("line %d: %q is not the key of a label: %s", e.value.value.Line, e.key, problem))
+		}
+		if value, ok := r.text(e.value); ok {
+			r.check(e.value, value, validation.IsValidLabelValue)
+			labels[e.key] = value
+		}
+	}
+	if len(labels) == 0 && n.value.Kind == yaml.MappingNode && len(n.value.Content) == 0 {
+		r.fail(n.path, "", fmt.Sprintf("line %d: must contain a label; remove the field to select namespaces with any labels", n.value.Line))
+	}
+	return labels
 }
 
 // names reads DNS names.

@@ -31,7 +31,7 @@ func Bounded(rule *bounds.Rule, object *v1alpha2.LlamaStackDistribution, image s
 	if files := object.Spec.ModelFiles; files != nil && files.Image != nil {
 		errs = append(errs, rule.Image(files.Image.Reference, field.NewPath("spec", "modelFiles", "image", "reference"))...)
 	}
-	return append(errs, rule.Spec(&object.Spec, expose(&object.Spec))...)
+	return append(errs, rule.Spec(&object.Spec, Expose(&object.Spec))...)
 }
 
 // bounded checks the pods of the stack against the limits.

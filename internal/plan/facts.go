@@ -21,7 +21,7 @@ import (
 func facts(in Input) render.Input {
 	result := render.Input{
 		CABundle:  in.Trust.bundle(),
-		Expose:    expose(&in.Object.Spec),
+		Expose:    Expose(&in.Object.Spec),
 		Stack:     withLimits(in),
 		Image:     image(in),
 		Server:    server(in),
@@ -44,14 +44,18 @@ func facts(in Input) render.Input {
 	return result
 }
 
-// Hostname returns the host name with which a stack is exposed. The parameter earlier is Input.EarlierHost. An empty
-// string means that the stack is not exposed, or that the cluster chooses the host name.
-func Hostname(stack *v1alpha2.LlamaStackDistribution, cluster render.Cluster, earlier bool) string {
-	return render.Hostname(render.Input{Stack: stack, Expose: expose(&stack.Spec), Cluster: cluster, EarlierHost: earlier})
+// Hostname returns the host name with which a stack is exposed. The parameter wanted is the result of Expose, and
+// earlier is Input.EarlierHost. An empty string means that the stack is not exposed, or that the cluster chooses the
+// host name.
+func Hostname(
+	stack *v1alpha2.LlamaStackDistribution, wanted *v1alpha2.ExposeSpec, cluster render.Cluster, earlier bool,
+) string {
+	return render.Hostname(render.Input{Stack: stack, Expose: wanted, Cluster: cluster, EarlierHost: earlier})
 }
 
-// expose returns the settings of the exposure outside the cluster, or nil if the stack is not exposed.
-func expose(spec *v1alpha2.LlamaStackDistributionSpec) *v1alpha2.ExposeSpec {
+// Expose returns the settings of the exposure outside the cluster, or nil if the stack is not exposed. It decodes text
+// that can be as long as the whole spec.
+func Expose(spec *v1alpha2.LlamaStackDistributionSpec) *v1alpha2.ExposeSpec {
 	if spec.Networking == nil {
 		return nil
 	}

@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/worker"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/share"
 )
 
 // Options configures a Prober.
@@ -27,7 +27,8 @@ type Options struct {
 	FirstRetry time.Duration
 	// Interval is the pause between two health checks of providers. Zero means 5 minutes.
 	Interval time.Duration
-	// Timeout limits the duration of a request. Zero means 10 seconds.
+	// Timeout limits the duration of a request. The requests of one attempt together take at most twice as long. Zero
+	// means 10 seconds.
 	Timeout time.Duration
 	// Log receives debug messages.
 	Log logr.Logger
@@ -39,10 +40,15 @@ const (
 	attempts   = 5
 	firstRetry = 5 * time.Second
 	lastRetry  = 2 * time.Minute
-	// workers is the number of concurrent workers. perSecond bounds the requests per second, because a new leader queries
-	// the servers of all stacks. Some of these servers do not respond for a while.
-	workers   = 16
-	perSecond = 10
+	// workers is the number of concurrent workers, and perNamespace is the share of a namespace, because servers can be
+	// slow on purpose. perSecond bounds the requests per second, because a new leader queries the servers of all stacks.
+	// A request waits only for the requests of the other workers.
+	workers      = 16
+	perNamespace = 4
+	perSecond    = 10
+	// attemptTimeouts is the maximum duration of an attempt, as a multiple of the timeout of one request. A server that
+	// sends every response slowly occupies a worker of its namespace no longer than that.
+	attemptTimeouts = 2
 	// defaultInterval results in one query every three seconds for 100 stacks. If a server does not respond, the pause
 	// before its next query doubles with each failed attempt, up to the interval multiplied by longest. jitter spreads the
 	// requests to different servers over time.
@@ -58,7 +64,8 @@ type Prober struct {
 	interval time.Duration
 	notify   func(context.Context, types.NamespacedName)
 	log      logr.Logger
-	queue    workqueue.TypedRateLimitingInterface[types.NamespacedName]
+	queue    *share.Queue[types.NamespacedName]
+	retries  workqueue.TypedRateLimiter[types.NamespacedName]
 
 	mu      sync.Mutex
 	servers map[types.NamespacedName]*server
@@ -74,9 +81,9 @@ func New(options Options) *Prober {
 			dial: options.Dial, timeout: cmp.Or(options.Timeout, defaultTimeout), limiter: rate.NewLimiter(perSecond, perSecond),
 		},
 		interval: cmp.Or(options.Interval, defaultInterval), notify: options.Notify, log: options.Log,
-		queue: workqueue.NewTypedRateLimitingQueue(
-			workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](cmp.Or(options.FirstRetry, firstRetry),
-				lastRetry)),
+		queue: share.NewQueue(workers, perNamespace, func(stack types.NamespacedName) string { return stack.Namespace }),
+		retries: workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](
+			cmp.Or(options.FirstRetry, firstRetry), lastRetry),
 		servers: map[types.NamespacedName]*server{},
 	}
 }
@@ -89,7 +96,7 @@ func (p *Prober) Ask(target Target) Answer {
 	known, ok := p.servers[target.Stack]
 	if !ok || known.target != target {
 		p.servers[target.Stack] = &server{target: target}
-		p.queue.Forget(target.Stack)
+		p.retries.Forget(target.Stack)
 		p.queue.Add(target.Stack)
 		return Answer{}
 	}
@@ -114,12 +121,12 @@ func (p *Prober) Forget(stack types.NamespacedName) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.servers, stack)
-	p.queue.Forget(stack)
+	p.retries.Forget(stack)
 }
 
 // Start sends requests until ctx ends.
 func (p *Prober) Start(ctx context.Context) error {
-	worker.Run(ctx, p.queue, workers, p.handle, p.notify)
+	p.queue.Run(ctx, p.handle, p.notify)
 	return nil
 }
 
@@ -134,8 +141,11 @@ func (p *Prober) handle(ctx context.Context, stack types.NamespacedName) (news b
 }
 
 // ask requests the version, the providers, the models and the MCP servers of a server, in this order. It requests the
-// version and the MCP servers only while they are unknown. It stops at the first request that fails.
+// version and the MCP servers only while they are unknown. It stops at the first request that fails, and when the time
+// for all requests together is over.
 func (p *Prober) ask(ctx context.Context, target Target, known *Answer) result {
+	ctx, cancel := context.WithTimeout(ctx, attemptTimeouts*p.client.timeout)
+	defer cancel()
 	now := result{version: known.Version}
 	if now.version == "" {
 		now.version, now.err = p.client.version(ctx, target)
@@ -184,12 +194,12 @@ func (p *Prober) conclude(target Target, now result) bool {
 	}
 	switch {
 	case known.done:
-		p.queue.Forget(target.Stack)
+		p.retries.Forget(target.Stack)
 	case known.answer.Concluded:
-		p.queue.Forget(target.Stack)
+		p.retries.Forget(target.Stack)
 		p.queue.AddAfter(target.Stack, p.pause(known))
 	default:
-		p.queue.AddRateLimited(target.Stack)
+		p.queue.AddAfter(target.Stack, p.retries.When(target.Stack))
 	}
 	return news
 }

@@ -129,23 +129,23 @@ var Rules = []Rule{
 
 	{Path: "internal/informer"},
 	{Path: "internal/salvage", Imports: []string{"api/...", "internal/jsontext", "internal/names", "internal/typecheck"}},
-	{Path: "internal/worker"},
-	{Path: "internal/resolve/...", Imports: slices.Concat(pure, []string{"internal/worker"})},
+	{Path: "internal/share"},
+	{Path: "internal/resolve/...", Imports: slices.Concat(pure, []string{"internal/share"})},
 	{Path: "internal/apply", Imports: []string{"internal/names"}},
 	{Path: "internal/webhook/intake"},
 	{Path: "internal/webhook/listener"},
 	{Path: "internal/webhook/conversion", Imports: []string{
 		"internal/convert", "internal/jsontext", "internal/webhook/intake",
 	}},
-	{Path: "internal/probe", Imports: []string{"api/...", "internal/names", "internal/worker"}},
+	{Path: "internal/probe", Imports: []string{"api/...", "internal/names", "internal/share"}},
 	{Path: "internal/webhook/admission", Imports: slices.Concat(pure, []string{
-		"internal/operatorconfig", "internal/webhook/intake",
+		"internal/operatorconfig", "internal/share", "internal/webhook/intake",
 	})},
 	{Path: "internal/migration/...", Imports: []string{"api/...", "internal/names", "internal/status"}},
 	{Path: "internal/controller/metrics", Imports: []string{"api/...", "internal/operatorconfig"}},
 	{Path: "internal/controller/queue"},
 	{Path: "internal/controller", Imports: slices.Concat(adapters, []string{
-		"internal/controller/metrics", "internal/controller/queue",
+		"internal/controller/metrics", "internal/controller/queue", "internal/share",
 	})},
 	{Path: "internal/webhook/certificate", Imports: []string{"api/...", "internal/names", "internal/informer"}},
 	{Path: "internal/manager/scrape"},

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/bounds"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/ogxserver"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
@@ -29,6 +30,8 @@ type Manifests struct {
 	Stacks     []Stack
 	ConfigMaps map[Key]*corev1.ConfigMap
 	Secrets    map[Key]*corev1.Secret
+	// Namespaces contains the known namespaces, by name, for their labels.
+	Namespaces map[string]*corev1.Namespace
 	// SecretsTwice contains the Secrets that occur more than once in the files. Their values are not known.
 	SecretsTwice map[Key]bool
 	// Others lists the first skipped kinds. Notes lists messages about files that cannot be read.
@@ -74,6 +77,7 @@ type Key struct{ Namespace, Name string }
 func Gather(documents []document.Document, namespace string) *Manifests {
 	found := &Manifests{
 		ConfigMaps: make(map[Key]*corev1.ConfigMap),
+		Namespaces: make(map[string]*corev1.Namespace),
 		Secrets:    make(map[Key]*corev1.Secret), SecretsTwice: make(map[Key]bool),
 	}
 	for _, doc := range documents {
@@ -109,6 +113,8 @@ func (m *Manifests) Add(doc document.Document, namespace string) {
 		addTo(m, doc, m.ConfigMaps, map[Key]bool{}, namespace)
 	case doc.Meta.Kind == "Secret" && doc.Meta.APIVersion == "v1":
 		addTo(m, doc, m.Secrets, m.SecretsTwice, namespace)
+	case doc.Meta.Kind == "Namespace" && doc.Meta.APIVersion == "v1":
+		m.addNamespace(doc)
 	case doc.Meta.Kind != "":
 		m.Others = WithKind(m.Others, doc.Meta.Kind)
 	}
@@ -190,6 +196,25 @@ func addTo[T any, P interface {
 		twice[key] = true
 	}
 	into[key] = object
+}
+
+func (m *Manifests) addNamespace(doc document.Document) {
+	object := &corev1.Namespace{}
+	if err := typecheck.Unmarshal(doc.Data, object); err != nil {
+		m.refuse(doc, DataProblem(doc.Meta.Kind, err))
+		return
+	}
+	m.Namespaces[object.Name] = object
+}
+
+// bounds returns the bounds of a namespace. It returns false if they depend on labels that are not known. The result is
+// then the rule for a namespace without labels.
+func (m *Manifests) bounds(namespace string) (rule *bounds.Rule, known bool) {
+	object := m.Namespaces[namespace]
+	if object == nil {
+		return m.Config.Bounds.For(namespace, nil), !m.Config.Bounds.NeedLabels(namespace)
+	}
+	return m.Config.Bounds.For(namespace, object.Labels), true
 }
 
 // Title returns the file and the name of a stack, or only the file of a stack without a name.

@@ -67,6 +67,9 @@ func (o *Outcome) bound() {
 func (m *Manifests) plan(s Stack, before *retention.Places, found *Outcome) {
 	in, warnings, invalid := validate.Spec(s.Object)
 	found.Warnings = append(found.Warnings, warnings...)
+	if _, known := m.bounds(s.Object.Namespace); !known {
+		found.Warnings = append(found.Warnings, m.unknownBounds(s.Object.Namespace))
+	}
 	for _, err := range invalid {
 		if !s.leftOut(err.Field) {
 			found.Errors = append(found.Errors, intent.Message(err))
@@ -84,6 +87,20 @@ func (m *Manifests) plan(s Stack, before *retention.Places, found *Outcome) {
 	found.Warn(built.Warnings)
 	found.data(built)
 	found.Notes = append(found.Notes, m.notes(s, built)...)
+}
+
+// unknownBounds returns the warning for a namespace whose bounds depend on labels that are not known.
+func (m *Manifests) unknownBounds(namespace string) string {
+	remedy := "add a manifest of the namespace to the files"
+	switch {
+	case m.Live:
+		remedy = "ask an administrator for permission to get the namespace"
+	case m.Pasted:
+		remedy = "add a manifest of the namespace"
+	}
+	return fmt.Sprintf("the key %q in the operator's ConfigMap selects limits by labels, and the labels of namespace %q are "+
+		"not known, so this command checks the stack as if the namespace had no labels; %s",
+		operatorconfig.KeyBounds, namespace, remedy)
 }
 
 // notes returns remarks about renamed models, and about images that this command does not read.
@@ -209,9 +226,9 @@ func (m *Manifests) Input(
 			return input, err
 		}
 	}
+	limits, _ := m.bounds(object.Namespace)
 	input = plan.Input{
-		Object: object, Intent: in, Distribution: resolved, Cluster: cluster(m.Config), Before: before,
-		Bounds: m.Config.Bounds.For(object.Namespace),
+		Object: object, Intent: in, Distribution: resolved, Cluster: cluster(m.Config), Before: before, Bounds: limits,
 	}
 	if err := m.references(&input); err != nil {
 		return input, err

@@ -19,7 +19,12 @@ func requestFor(namespace, name string) reconcile.Request {
 
 func testQueue(t *testing.T) *fair {
 	t.Helper()
-	queue := NewFair("test", workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](0, 0)).(*fair)
+	return testQueueFor(t, 1)
+}
+
+func testQueueFor(t *testing.T, workers int) *fair {
+	t.Helper()
+	queue := NewFair(workers)("test", workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](0, 0)).(*fair)
 	t.Cleanup(queue.ShutDown)
 	return queue
 }
@@ -122,5 +127,53 @@ func TestLaterDoesNotCount(t *testing.T) {
 	queue.Add(requestFor("healthy", "changed"))
 	if got, want := taken(queue, 3), []string{"other/stack", "healthy/changed", "other/second"}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// TestAWorkerStaysFree checks that the requests of one namespace never occupy all workers, however often each of them
+// is added, and that they continue in their order when a worker becomes free.
+func TestAWorkerStaysFree(t *testing.T) {
+	queue := testQueueFor(t, 3)
+	get := func() string {
+		request, _ := queue.Get()
+		return request.String()
+	}
+	queue.AddWithOpts(priorityqueue.AddOpts{Priority: new(handler.LowPriority)}, requestFor("crowd", "there"))
+	for range 3 {
+		for i := range 4 {
+			queue.Add(requestFor("crowd", fmt.Sprint(i)))
+		}
+	}
+	busy := []string{get(), get()}
+	if want := []string{"crowd/0", "crowd/1"}; !slices.Equal(busy, want) {
+		t.Fatalf("got %v, want %v", busy, want)
+	}
+	for _, calm := range []string{"a", "b"} {
+		for i := range 4 {
+			queue.Add(requestFor("crowd", fmt.Sprint(i)))
+		}
+		queue.AddWithOpts(priorityqueue.AddOpts{Priority: new(2 * handler.LowPriority)}, requestFor("calm", calm))
+		if got := get(); got != "calm/"+calm {
+			t.Errorf("got %s although the share of its namespace is in use", got)
+		}
+		queue.Done(requestFor("calm", calm))
+	}
+	if len(queue.parked) != 3 {
+		t.Errorf("%d requests are parked, want 3: %v", len(queue.parked), queue.parked)
+	}
+	queue.Done(requestFor("crowd", "0"))
+	queue.Done(requestFor("crowd", "1"))
+	order := []string{}
+	for range 5 {
+		request, _ := queue.Get()
+		order = append(order, request.Name)
+		queue.Done(request)
+	}
+	slices.Sort(order[:4])
+	if want := []string{"0", "1", "2", "3", "there"}; !slices.Equal(order, want) {
+		t.Errorf("order %v, want %v", order, want)
+	}
+	if len(queue.parked)+len(queue.parkedOf)+len(queue.inUse)+len(queue.waiting) != 0 {
+		t.Errorf("requests count as parked, in use or waiting although all were processed: %+v", queue)
 	}
 }

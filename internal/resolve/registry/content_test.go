@@ -338,15 +338,15 @@ func FuzzContent(f *testing.F) {
 	f.Fuzz(func(t *testing.T, content []byte) { inspectAll(t.Context(), content) })
 }
 
-// TestWindows checks that slow transfers of zstd layers do not block layers that are already in memory, and that the
-// number of windows in use at once is bounded.
+// TestWindows checks that slow transfers of zstd layers do not block layers that are already in memory, that a
+// namespace holds at most one window, and that the number of windows in use at once is bounded.
 func TestWindows(t *testing.T) {
 	noise := make([]byte, 2*atHand)
 	_, _ = rand.NewChaCha8([32]byte{}).Read(noise)
 	large := zstandard(t, bytes.NewReader(append(rawFile("noise", string(noise)), rawFile("config.yaml", config)...)))
 	small := zstandard(t, bytes.NewReader(rawFile("config.yaml", config)))
-	read := func(content io.Reader, patience time.Duration) error {
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
+	read := func(namespace string, content io.Reader, patience time.Duration) error {
+		ctx, cancel := context.WithTimeout(forNamespace(t.Context(), namespace), patience)
 		defer cancel()
 		found, err := fileInLayer(ctx, content, "config.yaml")
 		if err == nil && string(found) != config {
@@ -354,35 +354,49 @@ func TestWindows(t *testing.T) {
 		}
 		return err
 	}
-	arrived, results := make(chan struct{}), make(chan error)
+	arrived, holds, results := make(chan struct{}), make(chan struct{}), make(chan error)
 	before, rest := large[:len(large)-100], large[len(large)-100:]
-	for range cap(windowsArriving) {
-		slow := io.MultiReader(bytes.NewReader(before), &arriving{arrived}, bytes.NewReader(rest))
-		go func() { results <- read(slow, time.Minute) }()
+	stall := func(namespace string) {
+		slow := io.MultiReader(bytes.NewReader(before), &arriving{holds, arrived}, bytes.NewReader(rest))
+		go func() { results <- read(namespace, slow, time.Minute) }()
 	}
-	eventually(t, "as many layers as allowed", func() bool { return len(windowsArriving) == cap(windowsArriving) })
-	if err := read(bytes.NewReader(small), time.Minute); err != nil {
+	late := func(namespace string) {
+		t.Helper()
+		err := read(namespace, bytes.NewReader(large), 10*time.Millisecond)
+		if err == nil || err.Error() != errNoAnswer.Error() || !Transient(err) {
+			t.Errorf("one layer too many: %v", err)
+		}
+	}
+	stall("loud")
+	<-holds
+	stall("loud") // waits for the window of its namespace
+	late("loud")
+	if err := read("calm", bytes.NewReader(large), time.Minute); err != nil {
+		t.Errorf("another namespace: %v", err)
+	}
+	stall("slow")
+	<-holds
+	late("calm")
+	if err := read("calm", bytes.NewReader(small), time.Minute); err != nil {
 		t.Errorf("a layer that is already in memory: %v", err)
 	}
-	err := read(bytes.NewReader(large), 10*time.Millisecond)
-	if err == nil || err.Error() != errNoAnswer.Error() || !Transient(err) {
-		t.Errorf("one layer too many: %v", err)
-	}
 	close(arrived)
-	for range cap(windowsArriving) {
+	<-holds
+	for range 3 {
 		if err := <-results; err != nil {
 			t.Error(err)
 		}
 	}
-	if err := read(bytes.NewReader(large), time.Minute); err != nil || len(windowsArriving)+len(windowsAtHand) != 0 {
-		t.Errorf("afterwards: %v, %d windows in use", err, len(windowsArriving)+len(windowsAtHand))
+	if err := read("loud", bytes.NewReader(large), time.Minute); err != nil {
+		t.Errorf("afterwards: %v", err)
 	}
 }
 
-// arriving is a reader without data. A read blocks until the channel is closed.
-type arriving struct{ until chan struct{} }
+// arriving is a reader without data. A read reports that it is reached, and blocks until the channel `until` is closed.
+type arriving struct{ reached, until chan struct{} }
 
 func (a *arriving) Read([]byte) (int, error) {
+	a.reached <- struct{}{}
 	<-a.until
 	return 0, io.EOF
 }

@@ -12,11 +12,10 @@ import (
 	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/workqueue"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/imagename"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry/mirror"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/worker"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/share"
 )
 
 // Target is an image to read for a stack.
@@ -83,7 +82,7 @@ type Outcome struct {
 // Pool reads images outside the reconcile path, a few at a time. It is a Runnable of the manager.
 type Pool struct {
 	options PoolOptions
-	queue   workqueue.TypedDelayingInterface[key]
+	queue   *share.Queue[key]
 
 	mu        sync.Mutex
 	reader    *Reader
@@ -91,7 +90,7 @@ type Pool struct {
 	waiting   map[types.NamespacedName]*task
 	providers map[types.NamespacedName]*providersTask
 	tags      map[types.NamespacedName]*tagTask
-	inUse     map[share]int
+	inUse     map[limit]int
 	busy      map[string]int   // number of tasks that wait for their share, by namespace
 	kept      map[string]*kept // by namespace
 }
@@ -114,8 +113,10 @@ const (
 	compareTag
 )
 
-// share identifies a limit of concurrent reads: for a registry, for a namespace, or for both.
-type share struct{ registry, namespace string }
+// limit identifies a limit of concurrent reads: for a registry, or for a registry and a namespace.
+type limit struct{ registry, namespace string }
+
+func namespaceOf(of key) string { return of.stack.Namespace }
 
 type task struct {
 	part
@@ -131,9 +132,9 @@ func NewPool(options PoolOptions) *Pool {
 	options.Fresh = cmp.Or(options.Fresh, fresh)
 	options.ProvidersTime = cmp.Or(options.ProvidersTime, providersTime)
 	return &Pool{
-		options: options, queue: workqueue.NewTypedDelayingQueue[key](), reader: New(Options{}),
+		options: options, queue: share.NewQueue(readers, perNamespace, namespaceOf), reader: New(Options{}),
 		waiting: map[types.NamespacedName]*task{}, providers: map[types.NamespacedName]*providersTask{},
-		tags: map[types.NamespacedName]*tagTask{}, inUse: map[share]int{},
+		tags: map[types.NamespacedName]*tagTask{}, inUse: map[limit]int{},
 		busy: map[string]int{}, kept: map[string]*kept{},
 	}
 }
@@ -217,12 +218,13 @@ func (p *Pool) forget(stack types.NamespacedName) {
 
 // Start reads images until ctx ends.
 func (p *Pool) Start(ctx context.Context) error {
-	worker.Run(ctx, p.queue, readers, p.handle, func(ctx context.Context, of key) { p.options.Notify(ctx, of.stack) })
+	p.queue.Run(ctx, p.handle, func(ctx context.Context, of key) { p.options.Notify(ctx, of.stack) })
 	return nil
 }
 
 // handle performs one task for a stack. It reports whether the stack must be notified.
 func (p *Pool) handle(ctx context.Context, of key) (news bool) {
+	ctx = forNamespace(ctx, of.stack.Namespace)
 	switch of.kind {
 	case readProviders:
 		return p.handleProviders(ctx, of.stack)
@@ -269,36 +271,36 @@ func (p *Pool) old(before Outcome) ages {
 	}
 }
 
-// take takes a share of the pool for an image. If a limit is reached for the registry, for the namespace, or for both
-// together, it returns false and puts the task back into the queue.
+// take takes a share of the pool for an image, in addition to the share of the namespace, which the queue keeps. If a
+// limit is reached for the registry, or for the registry and the namespace together, it returns false and puts the task
+// back into the queue.
 func (p *Pool) take(task *part, of key, image string) (release func(), ok bool) {
 	registry := registryOf(image)
-	shares := map[share]int{
-		{registry: registry}:                                perRegistry,
-		{namespace: of.stack.Namespace}:                     perNamespace,
+	limits := map[limit]int{
+		{registry: registry}: perRegistry,
 		{registry: registry, namespace: of.stack.Namespace}: perRegistryAndNamespace,
 	}
-	for share, most := range shares {
-		if p.inUse[share] >= most {
+	for limit, most := range limits {
+		if p.inUse[limit] >= most {
 			p.setBusy(task, true)
 			p.queue.AddAfter(of, pauseTogether(p.busy[of.stack.Namespace]))
 			return nil, false
 		}
 	}
 	p.setBusy(task, false)
-	for share := range shares {
-		p.inUse[share]++
+	for limit := range limits {
+		p.inUse[limit]++
 	}
-	return func() { p.giveBack(shares) }, true
+	return func() { p.giveBack(limits) }, true
 }
 
 // giveBack returns shares that a task no longer uses.
-func (p *Pool) giveBack(shares map[share]int) {
+func (p *Pool) giveBack(limits map[limit]int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for share := range shares {
-		if p.inUse[share]--; p.inUse[share] == 0 {
-			delete(p.inUse, share)
+	for limit := range limits {
+		if p.inUse[limit]--; p.inUse[limit] == 0 {
+			delete(p.inUse, limit)
 		}
 	}
 }

@@ -34,7 +34,7 @@ type Reader struct {
 	challenges *lru.Cache // host → *transport.Challenge
 
 	mu      sync.Mutex
-	flights map[question]*flight
+	flights map[flightKey]*flight
 }
 
 // knownKey is the key of remembered content. It contains the repository and the credentials, so that no caller receives
@@ -56,7 +56,7 @@ type content struct {
 func New(options Options) *Reader {
 	options = options.normal()
 	return &Reader{
-		options: options, through: newTransport(options), flights: map[question]*flight{},
+		options: options, through: newTransport(options), flights: map[flightKey]*flight{},
 		known: lru.New(remembered), answers: lru.New(rememberedAnswers), challenges: lru.New(rememberedRegistries),
 	}
 }

@@ -62,20 +62,42 @@ type flight struct {
 	cut bool
 }
 
-// together calls the function `ask` once for all concurrent callers with the same question. No caller waits longer than
-// its own context, and no caller fails because the context of another caller is canceled or reaches its deadline.
+// flightKey identifies a flight. Callers for different namespaces do not share a flight, because a flight can wait for
+// the share of its namespace.
+type flightKey struct {
+	question
+	namespace string
+}
+
+type namespaceKey struct{}
+
+// forNamespace returns a context for reads for the stacks in a namespace. Reads with another context have no namespace,
+// and share what belongs to one namespace.
+func forNamespace(ctx context.Context, namespace string) context.Context {
+	return context.WithValue(ctx, namespaceKey{}, namespace)
+}
+
+func namespaceFrom(ctx context.Context) string {
+	namespace, _ := ctx.Value(namespaceKey{}).(string)
+	return namespace
+}
+
+// together calls the function `ask` once for all concurrent callers of a namespace with the same question. No caller
+// waits longer than its own context, and no caller fails because the context of another caller is canceled or reaches
+// its deadline.
 func (r *Reader) together(ctx context.Context, of question, ask func() reading) reading {
+	key := flightKey{of, namespaceFrom(ctx)}
 	for {
 		r.mu.Lock()
-		under, ok := r.flights[of]
+		under, ok := r.flights[key]
 		if !ok {
 			under = &flight{done: make(chan struct{})}
-			r.flights[of] = under
+			r.flights[key] = under
 			r.mu.Unlock()
 			under.reading = ask()
 			under.cut = under.err != nil && ctx.Err() != nil
 			r.mu.Lock()
-			delete(r.flights, of)
+			delete(r.flights, key)
 			r.mu.Unlock()
 			close(under.done)
 			return under.reading

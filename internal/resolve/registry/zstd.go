@@ -8,17 +8,25 @@ import (
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/share"
 )
 
 // atHand is the size in bytes up to which a layer is read into memory before it is unpacked.
 const atHand = 1 << 20
 
-// These channels limit the zstd windows that are in use at the same time. Each window has up to maxWindow bytes. A
-// layer in memory needs its window only while it is unpacked, so a layer that is still being transferred does not block
-// a layer in memory.
+// These are the limits of zstd windows that are in use at the same time, in total and for one namespace. Each window
+// has up to maxWindow bytes. A layer in memory needs its window only while it is unpacked, so a layer that is still
+// being transferred does not block a layer in memory. A registry can stall a transfer, which then holds its window
+// until the time for the read is over, so a namespace never holds more than one of the windows.
+const (
+	windows             = 2
+	windowsPerNamespace = 1
+)
+
 var (
-	windowsAtHand   = make(chan struct{}, 2)
-	windowsArriving = make(chan struct{}, 2)
+	windowsAtHand   = share.NewSlots(windows, windowsPerNamespace)
+	windowsArriving = share.NewSlots(windows, windowsPerNamespace)
 )
 
 // decoders holds idle decoders for reuse.
@@ -32,7 +40,11 @@ func unpackZstd(ctx context.Context, content io.Reader) (io.Reader, func(), erro
 	if err != nil {
 		return nil, nil, errors.New("the layer cannot be read")
 	}
-	free, err := takeWindow(ctx, size > atHand)
+	slots := windowsAtHand
+	if size > atHand {
+		slots = windowsArriving
+	}
+	free, err := slots.Take(ctx, namespaceFrom(ctx))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -50,20 +62,6 @@ func unpackZstd(ctx context.Context, content io.Reader) (io.Reader, func(), erro
 		}
 		free()
 	}, nil
-}
-
-// takeWindow waits until a window is free, and returns the function that frees the window again.
-func takeWindow(ctx context.Context, arriving bool) (free func(), err error) {
-	windows := windowsAtHand
-	if arriving {
-		windows = windowsArriving
-	}
-	select {
-	case windows <- struct{}{}:
-		return func() { <-windows }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
 }
 
 func unusedDecoder() (*zstd.Decoder, error) {

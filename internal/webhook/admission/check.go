@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/bounds"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
@@ -48,7 +49,7 @@ func (v *Validator) check(ctx context.Context, object *stack) findings {
 			err.Error()))
 		return found
 	}
-	if errs := plan.Bounded(config.Bounds.For(object.Namespace), object, resolved.Image); len(errs) > 0 {
+	if errs := plan.Bounded(v.bounds(ctx, config, object.Namespace), object, resolved.Image); len(errs) > 0 {
 		found.errs = errs
 		return found
 	}
@@ -58,8 +59,23 @@ func (v *Validator) check(ctx context.Context, object *stack) findings {
 	return found
 }
 
-// configPatience bounds the time for which a request waits for the operator's configuration. The configuration is
-// immediately available, except while the operator starts.
+// bounds returns the bounds of a namespace. It returns nil if they depend on labels that cannot be read. The operator
+// then checks the bounds when it reconciles the stack.
+func (v *Validator) bounds(ctx context.Context, config operatorconfig.Config, namespace string) *bounds.Rule {
+	if !config.Bounds.NeedLabels(namespace) {
+		return config.Bounds.For(namespace, nil)
+	}
+	ctx, cancel := context.WithTimeout(ctx, configPatience)
+	defer cancel()
+	labels, err := v.options.NamespaceLabels(ctx, namespace)
+	if err != nil {
+		return nil
+	}
+	return config.Bounds.For(namespace, labels)
+}
+
+// configPatience bounds the time for which a request waits for the operator's configuration, and for the labels of a
+// namespace. The configuration is immediately available, except while the operator starts.
 const configPatience = 200 * time.Millisecond
 
 func (v *Validator) config(ctx context.Context) (operatorconfig.Config, error) {
@@ -100,16 +116,16 @@ func isComparable(object *stack) bool {
 }
 
 // compare builds the plan of a stack to find settings that the stack's server release does not accept. It builds at
-// most maxPlans plans at the same time. If ctx ends before compare can build the plan, compare adds no findings.
+// most maxPlans plans at the same time, and one for each namespace. If ctx ends before compare can build the plan,
+// compare adds no findings.
 func (v *Validator) compare(
 	ctx context.Context, object *stack, in *intent.Intent, resolved distribution.Resolved, found *findings,
 ) {
-	select {
-	case v.plans <- struct{}{}:
-		defer func() { <-v.plans }()
-	case <-ctx.Done():
+	done, err := v.plans.Take(ctx, object.Namespace)
+	if err != nil {
 		return
 	}
+	defer done()
 	built, err := plan.Build(plan.Input{
 		Object: object, Intent: in, Distribution: resolved, OpenShift: v.options.OpenShift,
 		Base: &plan.Base{Data: resolved.Base, Source: v1alpha2.ConfigSourceEmbedded},

@@ -17,6 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/share"
 )
 
 // Options are the options of a Validator.
@@ -24,26 +25,32 @@ type Options struct {
 	// Config returns the operator's current configuration. If it returns an error, the Validator checks only the rules
 	// that need no configuration. Config is required.
 	Config func(context.Context) (operatorconfig.Config, error)
+	// NamespaceLabels returns the labels of a namespace. The Validator calls it only if the bounds of the namespace depend
+	// on its labels. NamespaceLabels is required.
+	NamespaceLabels func(ctx context.Context, namespace string) (map[string]string, error)
 	// RelatedImages replace the images in the catalog, unless the operator's ConfigMap replaces them.
 	RelatedImages distribution.Overrides
 	// OpenShift reports whether the cluster is OpenShift.
 	OpenShift bool
 }
 
-// maxPlans bounds the number of concurrent comparisons with a release.
-const maxPlans = 2
+// maxPlans bounds the number of concurrent comparisons with a release. plansPerNamespace is the share of a namespace.
+const (
+	maxPlans          = 2
+	plansPerNamespace = 1
+)
 
 // Validator decides whether the API server may store a stack.
 type Validator struct {
 	options Options
-	plans   chan struct{}
+	plans   *share.Slots
 }
 
 var _ admission.Handler = (*Validator)(nil)
 
 // NewValidator returns a Validator.
 func NewValidator(options Options) *Validator {
-	return &Validator{options: options, plans: make(chan struct{}, maxPlans)}
+	return &Validator{options: options, plans: share.NewSlots(maxPlans, plansPerNamespace)}
 }
 
 // Handle answers one request. It allows an update that does not change the spec, or whose object is being deleted. It

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -33,7 +34,15 @@ func newValidator(t testing.TB, keys map[string]string) *Validator {
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
-	return NewValidator(Options{Config: func(context.Context) (operatorconfig.Config, error) { return config, nil }})
+	return NewValidator(Options{
+		Config: func(context.Context) (operatorconfig.Config, error) { return config, nil },
+		NamespaceLabels: func(_ context.Context, namespace string) (map[string]string, error) {
+			if namespace != "team" {
+				return nil, errors.New("there is no such namespace")
+			}
+			return map[string]string{"tier": "trial"}, nil
+		},
+	})
 }
 
 // object returns a stack as JSON, from a spec in YAML. change may be nil.
@@ -138,6 +147,9 @@ func onOldRelease(stack *v1alpha2.LlamaStackDistribution) {
 
 func TestHandle(t *testing.T) {
 	more := strings.Replace(bad, "{distribution", "{workload: {replicas: 2}, distribution", 1)
+	byLabel := func(tier string) map[string]string {
+		return map[string]string{"bounds": "[{namespaceLabels: {tier: " + tier + "}, images: [registry.example.com]}]"}
+	}
 	bounded := map[string]string{"bounds": "[{namespaces: [team], images: [registry.example.com]}]"}
 	// The following are v1alpha1 forms of a v1alpha2 stack with more fields than an annotation can hold.
 	big := older(t, `{distribution: {name: starter}}`, `{llamastack.io/conversion-data: '{"born":"v1alpha2","omitted":true}'}`)
@@ -171,6 +183,13 @@ func TestHandle(t *testing.T) {
 		"a missing ConfigMap":        {request: create(object(t, `{distribution: {name: starter}, baseConfig: {configMapName: none}}`, nil))},
 		"a stack that exceeds a bound of an administrator": {
 			config: bounded, request: create(object(t, good, nil)), denied: "registry.example.com",
+		},
+		"a stack that exceeds a bound for the labels of its namespace": {
+			config: byLabel("trial"), request: create(object(t, good, nil)), denied: "registry.example.com",
+		},
+		"a bound for other labels": {config: byLabel("full"), request: create(object(t, good, nil))},
+		"labels that cannot be read": {
+			config: byLabel("trial"), request: create(object(t, good, func(s *v1alpha2.LlamaStackDistribution) { s.Namespace = "gone" })),
 		},
 		"an update that makes a valid stack invalid": {
 			request: update(object(t, good, nil), object(t, bad, nil)),
@@ -278,8 +297,10 @@ func TestWithoutConfig(t *testing.T) {
 // The wait for other requests ends when the request's context ends. The request is then allowed.
 func TestBusy(t *testing.T) {
 	validator := newValidator(t, nil)
-	for range maxPlans {
-		validator.plans <- struct{}{}
+	for i := range maxPlans {
+		if _, err := validator.plans.Take(t.Context(), fmt.Sprint(i)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -1,0 +1,63 @@
+package controller
+
+import (
+	"context"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// group identifies the stacks that an event affects, such as the stacks that refer to a Secret. An event handler runs
+// before the fair queue, and delays the events of all namespaces, so it must not search for stacks. Instead, it adds a
+// request for the group. A worker then requeues the stacks of the group, when it is the turn of the namespace in which
+// the event occurred. Several events for a group result in one search.
+type group struct {
+	kind, name string
+}
+
+// These are the kinds of groups, in addition to kindSecret and kindConfigMap for the stacks that refer to an object.
+const (
+	// groupHostnames contains the stacks that request one of the host names in the group's name.
+	groupHostnames = "host names"
+	// groupBounds contains the stacks of a namespace that exceed its bounds.
+	groupBounds = "bounds"
+)
+
+// groupSeparator separates the kind from the name of a group. No name of a stack contains it.
+const groupSeparator = "/"
+
+// request returns the request for a group. The namespace is the one in which the event occurred.
+func (g group) request(namespace string) reconcile.Request {
+	return reconcile.Request{NamespacedName: types.NamespacedName{
+		Namespace: namespace, Name: g.kind + groupSeparator + g.name,
+	}}
+}
+
+// groupOf returns the group that a request is for. It returns false if the request is for a stack.
+func groupOf(request reconcile.Request) (group, bool) {
+	kind, name, ok := strings.Cut(request.Name, groupSeparator)
+	return group{kind, name}, ok
+}
+
+// requeueGroup requeues the stacks of a group.
+func (r *Reconciler) requeueGroup(ctx context.Context, g group, namespace string) error {
+	requests, err := r.stacksIn(ctx, g, namespace)
+	for _, request := range requests {
+		r.requeue(request)
+	}
+	return err
+}
+
+// stacksIn returns requests for the stacks of a group.
+func (r *Reconciler) stacksIn(ctx context.Context, g group, namespace string) ([]reconcile.Request, error) {
+	switch g.kind {
+	case groupHostnames:
+		return r.stacksWithHostnames(ctx, strings.Split(g.name, hostnameSeparator))
+	case groupBounds:
+		return r.stacksWhere(ctx, forbiddenByBounds, client.InNamespace(namespace)), nil
+	default:
+		return r.references.requestsFor(g.kind, types.NamespacedName{Namespace: namespace, Name: g.name}), nil
+	}
+}

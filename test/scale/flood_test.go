@@ -1,0 +1,332 @@
+package scale_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/registry"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/static"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+	"github.com/klauspost/compress/zstd"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	registrylabels "github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
+)
+
+const (
+	// floodStacks is the number of stacks with which one tenant tries to delay others. floodTime is the time for which it
+	// changes them.
+	floodStacks = 300
+	floodTime   = 30 * time.Second
+	// stalledImages is the number of images whose layers the registry of this tenant never sends completely.
+	stalledImages = 8
+	// mostDelay is the longest time that a plain stack of another tenant may wait for its first status.
+	mostDelay = 2 * time.Second
+)
+
+// BenchmarkTenantsFlood measures how long the plain stacks of one namespace wait for their first status while another
+// tenant tries to delay them. Run it with -benchtime=1x, as `make bench-tenants` does.
+func BenchmarkTenantsFlood(b *testing.B) {
+	for b.Loop() {
+		c := startCluster(b)
+		for _, name := range []string{inLoud, inCalm} {
+			c.create(b, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
+		}
+		o := c.startOperator(b)
+		fmt.Fprint(os.Stdout, "\n| while another tenant … | first status: median, slowest, number | time of the API server for the creation alone: median, slowest | limit |\n|---|---|---|---|\n")
+		for _, flood := range []struct {
+			what string
+			run  func(context.Context, *cluster) error
+		}{
+			{"does nothing", func(context.Context, *cluster) error { return nil }},
+			{fmt.Sprintf("creates %d stacks with one host name", floodStacks), floodHosts},
+			{"changes these stacks", toggleHosts},
+			{"deletes these stacks at once", deleteFlood},
+		} {
+			waited, accepted := c.firstStatus(b, func() error { return flood.run(b.Context(), c) })
+			fmt.Fprintf(os.Stdout, "| %s | %.2f s, %.2f s, %d | %.2f s, %.2f s | %.0f s |\n", flood.what, median(waited),
+				slices.Max(waited), len(waited), median(accepted), slices.Max(accepted), mostDelay.Seconds())
+			b.ReportMetric(slices.Max(waited), "s-"+strings.Fields(flood.what)[0])
+		}
+		alone, stalled := c.readImages(b)
+		fmt.Fprintf(os.Stdout, "| does nothing: time to read an image | %.2f s | | |\n| has %d images whose layers stall: the same | %.2f s | | %.0f s |\n",
+			alone, stalledImages, stalled, mostDelay.Seconds())
+		b.ReportMetric(stalled, "s-stalls")
+		b.ReportMetric(o.most(b), "MiB")
+		o.stop(b)
+	}
+}
+
+// firstStatus creates plain stacks one after the other while a function runs, at least three. It returns, for each of
+// them, the time in seconds until it has a status, and the part of it that the API server takes for the creation.
+func (c *cluster) firstStatus(b *testing.B, during func() error) (waited, accepted []float64) {
+	b.Helper()
+	ended := make(chan error, 1)
+	go func() { ended <- during() }()
+	for running := true; running || len(waited) < 3; {
+		select {
+		case err := <-ended:
+			if running = false; err != nil {
+				b.Fatal(err)
+			}
+		default:
+		}
+		stack := c.newStack(b, inCalm, fmt.Sprintf("calm-%d", time.Now().UnixNano()))
+		started := time.Now()
+		c.create(b, stack)
+		accepted = append(accepted, time.Since(started).Seconds())
+		eventually(b, poll/10, "the first status of a plain stack", func() (bool, error) {
+			return len(stack.Status.Conditions) > 0, c.Get(b.Context(), client.ObjectKeyFromObject(stack), stack)
+		})
+		waited = append(waited, time.Since(started).Seconds())
+	}
+	return waited, accepted
+}
+
+// together calls a function for every number from zero to n-1, several at the same time.
+func together(n int, do func(int) error) error {
+	var group sync.WaitGroup
+	errs := make([]error, workers)
+	for worker := range workers {
+		group.Go(func() {
+			for i := worker; i < n && errs[worker] == nil; i += workers {
+				errs[worker] = do(i)
+			}
+		})
+	}
+	group.Wait()
+	return errors.Join(errs...)
+}
+
+func floodName(i int) string { return fmt.Sprintf("flood-%d", i) }
+
+// floodHosts creates stacks that request the same host name, with as many annotations as the API server accepts.
+func floodHosts(ctx context.Context, c *cluster) error {
+	annotations := map[string]string{}
+	for i := range 256 {
+		annotations[fmt.Sprintf("k%d", i)] = strings.Repeat("v", 900)
+	}
+	expose, err := json.Marshal(map[string]any{"hostname": "loud.example.com", "annotations": annotations})
+	if err != nil {
+		return err
+	}
+	return together(floodStacks, func(i int) error {
+		stack := &v1alpha2.LlamaStackDistribution{ObjectMeta: metav1.ObjectMeta{Namespace: inLoud, Name: floodName(i)}}
+		stack.Spec.Distribution.Name = "starter"
+		stack.Spec.Networking = &v1alpha2.NetworkingSpec{Expose: &v1alpha2.Expose{Raw: expose}}
+		return c.Create(ctx, stack)
+	})
+}
+
+// toggleHosts changes the number of replicas of the stacks for some time.
+func toggleHosts(ctx context.Context, c *cluster) error {
+	ends := time.Now().Add(floodTime)
+	return together(1<<20, func(i int) error {
+		if time.Now().After(ends) {
+			return nil
+		}
+		stack := &v1alpha2.LlamaStackDistribution{
+			ObjectMeta: metav1.ObjectMeta{Namespace: inLoud, Name: floodName(i % floodStacks)},
+		}
+		change := fmt.Sprintf(`{"spec":{"workload":{"replicas":%d}}}`, 1+time.Now().UnixMilli()%5)
+		return c.Patch(ctx, stack, client.RawPatch("application/merge-patch+json", []byte(change)))
+	})
+}
+
+// deleteFlood deletes all stacks with one request, and waits until they are gone. It repeats the request if the API
+// server does not delete all of them in time.
+func deleteFlood(ctx context.Context, c *cluster) error {
+	for {
+		err := c.DeleteAllOf(ctx, &v1alpha2.LlamaStackDistribution{}, client.InNamespace(inLoud))
+		if err == nil {
+			break
+		}
+		if !apierrors.IsTimeout(err) && !apierrors.IsServerTimeout(err) {
+			return err
+		}
+	}
+	for {
+		var left metav1.PartialObjectMetadataList
+		left.SetGroupVersionKind(v1alpha2.GroupVersion.WithKind("LlamaStackDistributionList"))
+		if err := c.List(ctx, &left, client.InNamespace(inLoud)); err != nil || len(left.Items) == 0 {
+			return err
+		}
+		<-time.After(poll)
+	}
+}
+
+// readImages measures the time in seconds that the operator takes to read the image of a stack, first alone, and then
+// while the registry of another tenant stalls the transfers of layers.
+func (c *cluster) readImages(b *testing.B) (alone, stalled float64) {
+	b.Helper()
+	stop := make(chan struct{})
+	b.Cleanup(func() { close(stop) })
+	images := newStallingRegistry(b, stop)
+	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+		Namespace: names.OperatorNamespace, Name: names.OperatorConfigMap,
+	}}
+	if err := c.Get(b.Context(), client.ObjectKeyFromObject(config), config); err != nil {
+		b.Fatal(err)
+	}
+	config.Data["registries"] = fmt.Sprintf("insecure: [%q, %q]\n", images.quick, images.stalls)
+	if err := c.Update(b.Context(), config); err != nil {
+		b.Fatal(err)
+	}
+	alone = c.readImage(b, images.quick+"/calm/alone:1")
+	for i := range stalledImages {
+		image := fmt.Sprintf("%s/loud/server-%d:1", images.stalls, i)
+		c.create(b, c.withImage(b, inLoud, fmt.Sprintf("stalled-%d", i), image))
+	}
+	for range 2 { // two transfers hold what they can
+		<-images.reached
+	}
+	return alone, c.readImage(b, images.quick+"/calm/behind:1")
+}
+
+func (c *cluster) withImage(b *testing.B, namespace, name, image string) *v1alpha2.LlamaStackDistribution {
+	b.Helper()
+	stack := &v1alpha2.LlamaStackDistribution{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+	if err := yaml.UnmarshalStrict([]byte("distribution: {image: "+image+"}"), &stack.Spec); err != nil {
+		b.Fatal(err)
+	}
+	return stack
+}
+
+// readImage creates a stack with an image, and returns the time in seconds until the operator has generated its
+// configuration.
+func (c *cluster) readImage(b *testing.B, image string) float64 {
+	b.Helper()
+	stack := c.withImage(b, inCalm, fmt.Sprintf("image-%d", time.Now().UnixNano()), image)
+	started := time.Now()
+	c.create(b, stack)
+	eventually(b, poll/10, "the configuration from an image", func() (bool, error) {
+		return meta.IsStatusConditionTrue(stack.Status.Conditions, v1alpha2.ConditionConfigGenerated),
+			c.Get(b.Context(), client.ObjectKeyFromObject(stack), stack)
+	})
+	return time.Since(started).Seconds()
+}
+
+// stallingRegistry contains the hosts of two registries with the same images. One of them stalls the transfer of layers
+// after a mebibyte, and reports each of these transfers.
+type stallingRegistry struct {
+	quick, stalls string
+	reached       chan struct{}
+}
+
+func newStallingRegistry(b *testing.B, stop <-chan struct{}) *stallingRegistry {
+	b.Helper()
+	images := &stallingRegistry{reached: make(chan struct{}, 1000)}
+	content := registry.New(registry.Logger(log.New(&bytes.Buffer{}, "", 0)))
+	quick := httptest.NewServer(content)
+	b.Cleanup(quick.Close)
+	layers := map[string][]byte{}
+	stalls := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		layer, is := layers[r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]]
+		if !is || r.Method != http.MethodGet {
+			content.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Content-Length", fmt.Sprint(len(layer)))
+		_, _ = w.Write(layer[:1<<20+4096])
+		_ = http.NewResponseController(w).Flush()
+		images.reached <- struct{}{}
+		select {
+		case <-r.Context().Done():
+		case <-stop:
+		}
+	}))
+	b.Cleanup(stalls.Close)
+	images.quick, images.stalls = strings.TrimPrefix(quick.URL, "http://"), strings.TrimPrefix(stalls.URL, "http://")
+	for i := range stalledImages {
+		digest, layer := images.push(b, fmt.Sprintf("loud/server-%d:1", i))
+		layers[digest] = layer
+	}
+	images.push(b, "calm/alone:1")
+	images.push(b, "calm/behind:1")
+	return images
+}
+
+// push pushes an image whose configuration is at the end of a layer that is too large to be read into memory at once.
+func (s *stallingRegistry) push(b *testing.B, to string) (digest string, content []byte) {
+	b.Helper()
+	var packed bytes.Buffer
+	writer, err := zstd.NewWriter(&packed)
+	if err != nil {
+		b.Fatal(err)
+	}
+	files := tar.NewWriter(writer)
+	noise := make([]byte, 3<<20)
+	_, _ = rand.NewChaCha8([32]byte([]byte(fmt.Sprintf("%-32s", to)))).Read(noise)
+	config := "version: 2\nimage_name: own\napis: [inference]\nproviders:\n  inference:\n" +
+		"  - provider_id: openai\n    provider_type: remote::openai\n    config: {}\n"
+	for _, file := range []struct {
+		name    string
+		content []byte
+	}{{"noise", noise}, {"config.yaml", []byte(config)}} {
+		header := &tar.Header{Name: file.name, Mode: 0o644, Size: int64(len(file.content)), Typeflag: tar.TypeReg}
+		if err := files.WriteHeader(header); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := files.Write(file.content); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := errors.Join(files.Close(), writer.Close()); err != nil {
+		b.Fatal(err)
+	}
+	layer := static.NewLayer(packed.Bytes(), types.OCILayerZStd)
+	hash, err := layer.Digest()
+	if err != nil {
+		b.Fatal(err)
+	}
+	image, err := mutate.AppendLayers(mutate.MediaType(empty.Image, types.OCIManifestSchema1), layer)
+	if err != nil {
+		b.Fatal(err)
+	}
+	described, err := image.ConfigFile()
+	if err != nil {
+		b.Fatal(err)
+	}
+	described = described.DeepCopy()
+	described.OS, described.Architecture = "linux", "amd64"
+	described.Config.Labels = map[string]string{
+		registrylabels.LabelLayer: hash.String(), registrylabels.LabelPath: "config.yaml",
+		registrylabels.LabelRelease: "0.7.3",
+	}
+	if image, err = mutate.ConfigFile(image, described); err != nil {
+		b.Fatal(err)
+	}
+	ref, err := name.ParseReference(s.quick+"/"+to, name.Insecure)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := remote.Write(ref, image, remote.WithContext(b.Context())); err != nil {
+		b.Fatal(err)
+	}
+	return hash.String(), packed.Bytes()
+}
