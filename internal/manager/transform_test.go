@@ -79,6 +79,8 @@ func TestKeptBytes(t *testing.T) {
 		ServiceAccountName: "sa", Volumes: []corev1.Volume{{Name: long}},
 		InitContainers: []corev1.Container{{Name: names.ExternalContainer, Image: long}},
 	}
+	service := corev1.ServiceSpec{ExternalName: long}
+	secrets := []corev1.ObjectReference{{Name: long}}
 	status := corev1.PodStatus{Message: long, ContainerStatuses: []corev1.ContainerStatus{{Image: long}}}
 	route := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"host": "a.example", "path": long}}}
 	route.SetName("my-route")
@@ -89,8 +91,8 @@ func TestKeptBytes(t *testing.T) {
 		"an unrelated Service":            &corev1.Service{ObjectMeta: flooded()},
 		"the name of an owner":            &corev1.Service{ObjectMeta: flooded(longName)},
 		"the kind of an owner":            &metav1.PartialObjectMetadata{ObjectMeta: flooded(longKind)},
-		"the specification of a Service":  &corev1.Service{ObjectMeta: named("my-service"), Spec: corev1.ServiceSpec{ExternalName: long}},
-		"the Secrets of a ServiceAccount": &corev1.ServiceAccount{ObjectMeta: named("my-sa"), Secrets: []corev1.ObjectReference{{Name: long}}},
+		"the specification of a Service":  &corev1.Service{ObjectMeta: named("my-service"), Spec: service},
+		"the Secrets of a ServiceAccount": &corev1.ServiceAccount{ObjectMeta: named("my-sa"), Secrets: secrets},
 		"a Deployment":                    &appsv1.Deployment{ObjectMeta: flooded(child)},
 		"a ConfigMap":                     &metav1.PartialObjectMetadata{ObjectMeta: flooded(child)},
 		"a pod":                           &corev1.Pod{ObjectMeta: flooded(ofSet), Spec: spec, Status: status},
