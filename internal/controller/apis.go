@@ -24,6 +24,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/queue"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stub"
 )
 
 const (
@@ -250,21 +251,24 @@ func (a *optionalAPIs) goes(ctx context.Context, kind schema.GroupVersionKind, r
 	go requeue(ctx)
 }
 
-// childCache reads each kind from the cache that contains it.
+// childCache reads each kind from the cache that contains it. It reads a child that a cache does not hold whole from
+// the API server. Lists contain stubs of such children.
 type childCache struct {
 	client.Reader
 
-	apis *optionalAPIs
+	apis   *optionalAPIs
+	direct client.Reader
 }
 
-// Get reads an object.
+// Get reads a whole object.
 func (c childCache) Get(
 	ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption,
 ) error {
+	cached := c.Reader
 	if c.apis.has(object.GetObjectKind().GroupVersionKind()) {
-		return c.apis.cache.Get(ctx, key, object, options...)
+		cached = c.apis.cache
 	}
-	return c.Reader.Get(ctx, key, object, options...)
+	return stub.Reader{Reader: cached, Direct: c.direct}.Get(ctx, key, object, options...)
 }
 
 // List reads objects.

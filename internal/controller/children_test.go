@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -158,6 +159,14 @@ func TestRunningCallsWithEveryOption(t *testing.T) {
 		"patch poddisruptionbudgets my-pdb",
 		"patch horizontalpodautoscalers my-hpa",
 		"patch llamastackdistributions status my",
+	}
+	for _, call := range want {
+		fields := strings.Fields(call)
+		kind, name := fields[1], fields[len(fields)-1]
+		other := kind == "configmaps" || kind == "secrets" || kind == "llamastackdistributions"
+		if !other && !names.IsChild("my", name) {
+			t.Errorf("names.IsChild does not know %s %q, so that the cache does not hold it whole", kind, name)
+		}
 	}
 	seen := env.WaitUntilIdle(t, "every-option")
 	if diff := cmp.Diff(want, controllertest.ListWrites(seen)); diff != "" {

@@ -46,7 +46,7 @@ func (r *Reconciler) pendingClaims(ctx context.Context, stack *stack) ([]status.
 // cachedClaim returns the stack's volume claim from the cache, or nil if there is none.
 func (r *Reconciler) cachedClaim(ctx context.Context, stack *stack) (*corev1.PersistentVolumeClaim, error) {
 	claim := &corev1.PersistentVolumeClaim{}
-	err := r.cache.Get(ctx, childKey(stack, names.PersistentVolumeClaim(stack.Name)), claim)
+	err := r.children.Get(ctx, childKey(stack, names.PersistentVolumeClaim(stack.Name)), claim)
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, nil

@@ -25,9 +25,11 @@ import (
 
 // Reconciler reconciles LlamaStackDistributions.
 type Reconciler struct {
-	// cache is the reader for watched objects. The field `direct` is the client that bypasses the caches.
-	cache  client.Reader
-	direct client.Client
+	// cache is the reader for watched objects. The field `children` reads whole children, of which the cache may hold only
+	// stubs. The field `direct` is the client that bypasses the caches.
+	cache    client.Reader
+	children client.Reader
+	direct   client.Client
 
 	applier    *apply.Applier
 	configMaps *resolve.ConfigMaps

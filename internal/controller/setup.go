@@ -103,10 +103,11 @@ func newReconciler(
 	cache client.Reader, recorder events.EventRecorder, options Options, apis *optionalAPIs,
 ) *Reconciler {
 	indexed := indexedCache{cache}
+	children := childCache{indexed, apis, options.Direct}
 	return &Reconciler{
-		cache: indexed, direct: options.Direct, apis: apis,
+		cache: indexed, children: children, direct: options.Direct, apis: apis,
 		applier: apply.New(apply.Options{
-			Writer: options.Direct, Cache: childCache{indexed, apis}, Scheme: options.Direct.Scheme(),
+			Writer: options.Direct, Cache: children, Scheme: options.Direct.Scheme(),
 			Manager:      names.FieldManager,
 			MetadataOnly: render.MetadataOnlyKinds(),
 		}),

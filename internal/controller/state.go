@@ -11,12 +11,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
 // state holds the results of the steps of one reconcile, with a field for each step that has a result. A failed step
-// keeps its partial results. Only the list of steps assigns these fields, with one exception: the steps named preflight
-// and apply also update the field owned.
+// keeps its partial results. Only the list of steps assigns these fields, with two exceptions: the steps named
+// preflight and apply also update the field owned, and the steps named configmaps and secrets both use the budget.
 type state struct {
 	stack  *stack
 	report report
@@ -26,6 +27,7 @@ type state struct {
 	image      resolvedImage
 	bounds     *bounds.Rule // nil if the namespace has no bounds
 	labels     imageLabels
+	budget     resolve.Budget
 	configMaps configMaps
 	secrets    secrets
 	base       *plan.Base

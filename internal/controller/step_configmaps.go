@@ -27,7 +27,7 @@ type configMaps struct {
 // If the running configuration is from a ConfigMap in another namespace, and the stack is no longer allowed to read
 // this ConfigMap, a ConfigMap in the stack's own namespace does not replace it.
 func (r *Reconciler) readConfigMaps(
-	ctx context.Context, stack *stack, wishes *intent.Intent, running *rollout.Record,
+	ctx context.Context, stack *stack, wishes *intent.Intent, running *rollout.Record, budget *resolve.Budget,
 ) (configMaps, error) {
 	uses := slices.Concat(intent.ConfigMaps(stack), intent.TrustedCA(stack))
 	watched := slices.Clone(uses)
@@ -36,7 +36,7 @@ func (r *Reconciler) readConfigMaps(
 		watched = append(watched, uses[i].Here())
 	}
 	r.references.set(keyOf(stack), wishes.Secrets, watched)
-	contents, err := r.configMaps.Get(ctx, keyOf(stack), uses)
+	contents, err := r.configMaps.Get(ctx, keyOf(stack), uses, budget)
 	found := configMaps{contents: contents}
 	if err == nil {
 		found.trust, err = readTrust(stack, contents)

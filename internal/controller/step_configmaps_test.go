@@ -14,6 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cabundle"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
@@ -148,7 +149,8 @@ func TestConfigMapOfTheSameNameInAnotherNamespace(t *testing.T) {
 	if made := s.planned.plan; made.ConfigMapName != "mine" || len(made.Warnings) != 1 {
 		t.Errorf("ConfigMap %q is mounted, with the warnings %v; want mine and one warning", made.ConfigMapName, made.Warnings)
 	}
-	if _, err := f.readConfigMaps(t.Context(), own, s.intent, &rollout.Record{Elsewhere: []string{asked}}); err == nil {
+	elsewhere := &rollout.Record{Elsewhere: []string{asked}}
+	if _, err := f.readConfigMaps(t.Context(), own, s.intent, elsewhere, &resolve.Budget{}); err == nil {
 		t.Error("a ConfigMap of the stack's namespace replaces the running configuration from another namespace")
 	}
 }

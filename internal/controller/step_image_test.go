@@ -200,7 +200,7 @@ func checkImage(t *testing.T, tc imageCase) {
 	if tc.foreign {
 		running.Inputs = "digest"
 	}
-	r := &Reconciler{relatedImages: tc.images, config: newOperatorConfig(emptyCache{}, ""), cache: emptyCache{}}
+	r := &Reconciler{relatedImages: tc.images, config: newOperatorConfig(emptyCache{}, ""), children: emptyCache{}}
 	found, err := r.image(t.Context(), object, running)
 	if err != nil {
 		t.Fatal(err)

@@ -60,14 +60,28 @@ func (r *Reconciler) preflight(
 		report)
 }
 
-// tried returns the stack's preflight pods.
-func tried(ctx context.Context, stack *stack, reader client.Reader) ([]corev1.Pod, error) {
-	var pods corev1.PodList
-	selector := client.MatchingLabels(names.PreflightSelector(stack.Name))
-	if err := reader.List(ctx, &pods, client.InNamespace(stack.Namespace), selector); err != nil {
-		return nil, fmt.Errorf("list the preflight pods: %w", err)
+// tried returns the stack's preflight pods. The reader is the cache, or the API server with a limit for each page.
+func tried(
+	ctx context.Context, stack *stack, reader client.Reader, limit ...client.ListOption,
+) ([]corev1.Pod, error) {
+	var found []corev1.Pod
+	for options := limit; ; {
+		var pods corev1.PodList
+		err := reader.List(ctx, &pods, append(slices.Clip(options), client.InNamespace(stack.Namespace),
+			client.MatchingLabels(names.PreflightSelector(stack.Name)))...)
+		if err != nil {
+			return nil, fmt.Errorf("list the preflight pods: %w", err)
+		}
+		for i := range pods.Items {
+			if metav1.IsControlledBy(&pods.Items[i], stack) {
+				found = append(found, pods.Items[i])
+			}
+		}
+		if pods.Continue == "" {
+			return found, nil
+		}
+		options = append(slices.Clip(limit), client.Continue(pods.Continue))
 	}
-	return slices.DeleteFunc(pods.Items, func(pod corev1.Pod) bool { return !metav1.IsControlledBy(&pod, stack) }), nil
 }
 
 // dropTries deletes the objects of preflights for other changes, and the configurations that only those preflights
@@ -92,7 +106,8 @@ func (r *Reconciler) dropTries(ctx context.Context, stack *stack, workload *work
 func (r *Reconciler) startPreflight(
 	ctx context.Context, stack *stack, workload *workload, made *planned, own *owned, name string, report *report,
 ) error {
-	there, err := tried(ctx, stack, r.direct) // not from the cache, which might not contain the last pod yet
+	// The cache might not contain the last pod yet.
+	there, err := tried(ctx, stack, r.direct, client.Limit(directPage))
 	if err != nil {
 		return err
 	}

@@ -60,20 +60,28 @@ func (r *Reconciler) prunedKinds() []schema.GroupVersionKind {
 // server. After an outage, the watch of ReplicaSets may recover later than other watches, and ReplicaSets that the
 // cache lacks still need their objects. prune calls usedByRevisions only before a deletion.
 func (r *Reconciler) usedByRevisions(ctx context.Context, stack *stack) (map[apply.Child]bool, error) {
-	var sets appsv1.ReplicaSetList
-	err := r.direct.List(ctx, &sets, client.InNamespace(stack.Namespace),
-		client.MatchingLabels(names.Selector(stack.Name)))
-	if err != nil {
-		return nil, fmt.Errorf("list ReplicaSets from the API server: %w", err)
-	}
 	used := map[apply.Child]bool{}
-	for i := range sets.Items {
-		for _, child := range usedBy(&sets.Items[i].Spec.Template.Spec) {
-			used[child] = true
+	for next := ""; ; {
+		var sets appsv1.ReplicaSetList
+		err := r.direct.List(ctx, &sets, client.InNamespace(stack.Namespace),
+			client.MatchingLabels(names.Selector(stack.Name)), client.Limit(directPage), client.Continue(next))
+		if err != nil {
+			return nil, fmt.Errorf("list ReplicaSets from the API server: %w", err)
+		}
+		for i := range sets.Items {
+			for _, child := range usedBy(&sets.Items[i].Spec.Template.Spec) {
+				used[child] = true
+			}
+		}
+		if next = sets.Continue; next == "" {
+			return used, nil
 		}
 	}
-	return used, nil
 }
+
+// directPage is the number of objects in each page of a list that the operator reads from the API server. Any client
+// can create objects with the labels of a stack, and each of them can have more than a megabyte.
+const directPage = 10
 
 // kept returns the children that are not deleted: the planned children, those that pods of any revision need, and the
 // newest other ConfigMap of each kind (generated, base).

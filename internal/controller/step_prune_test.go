@@ -2,6 +2,8 @@ package controller
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -18,23 +20,31 @@ import (
 // replicaSetLister simulates an API server with one ReplicaSet.
 type replicaSetLister struct {
 	client.Client
-	set   appsv1.ReplicaSet
-	lists int
+	pages   []appsv1.ReplicaSet
+	lists   int
+	largest int64
 }
 
-// List returns the ReplicaSet and counts the calls.
-func (r *replicaSetLister) List(_ context.Context, list client.ObjectList, _ ...client.ListOption) error {
-	r.lists++
-	list.(*appsv1.ReplicaSetList).Items = []appsv1.ReplicaSet{r.set}
+// List returns one ReplicaSet for each page, and records the limits of the pages.
+func (r *replicaSetLister) List(_ context.Context, list client.ObjectList, options ...client.ListOption) error {
+	asked := (&client.ListOptions{}).ApplyOptions(options)
+	sets := list.(*appsv1.ReplicaSetList)
+	if r.largest = max(r.largest, asked.Limit); asked.Continue != strings.Repeat("n", r.lists) {
+		return fmt.Errorf("page %d was requested with %q", r.lists, asked.Continue)
+	}
+	sets.Items = r.pages[r.lists : r.lists+1]
+	if r.lists++; r.lists < len(r.pages) {
+		sets.Continue = strings.Repeat("n", r.lists)
+	}
 	return nil
 }
 
 // TestUsedByRevisions checks that the objects that revisions use are read from the API server, because the cache may
-// lack a revision.
+// lack a revision. They are read in small pages, because any client can create long ReplicaSets with these labels.
 func TestUsedByRevisions(t *testing.T) {
-	server := &replicaSetLister{}
-	server.set.Spec.Template.Spec = corev1.PodSpec{
-		ServiceAccountName: "my-sa",
+	server := &replicaSetLister{pages: make([]appsv1.ReplicaSet, 2)}
+	server.pages[1].Spec.Template.Spec.ServiceAccountName = "my-sa"
+	server.pages[0].Spec.Template.Spec = corev1.PodSpec{
 		Containers: []corev1.Container{{Env: []corev1.EnvVar{{Name: "A", ValueFrom: &corev1.EnvVarSource{
 			SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: "my-storage"}},
 		}}}}},
@@ -52,8 +62,8 @@ func TestUsedByRevisions(t *testing.T) {
 		{Kind: kind(kindServiceAccount), Name: "my-sa"}: true, {Kind: kind(kindSecret), Name: "my-storage"}: true,
 		{Kind: kind(kindConfigMap), Name: "my-ca-bundle"}: true,
 	}
-	if diff := cmp.Diff(want, used); diff != "" || server.lists != 1 {
-		t.Errorf("used objects after %d lists (-want +got):\n%s", server.lists, diff)
+	if diff := cmp.Diff(want, used); diff != "" || server.lists != 2 || server.largest != 10 {
+		t.Errorf("used objects after %d lists of %d (-want +got):\n%s", server.lists, server.largest, diff)
 	}
 }
 

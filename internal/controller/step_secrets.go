@@ -27,7 +27,8 @@ type secrets struct {
 // readSecrets checks the referenced Secrets and computes a digest of their values, so that a change to a value replaces
 // the pods.
 func (r *Reconciler) readSecrets(
-	ctx context.Context, stack *stack, wishes *intent.Intent, line *release.Release, report *report,
+	ctx context.Context, stack *stack, wishes *intent.Intent, line *release.Release, budget *resolve.Budget,
+	report *report,
 ) (secrets, error) {
 	uses := wishes.Secrets
 	if len(uses) == 0 {
@@ -35,17 +36,18 @@ func (r *Reconciler) readSecrets(
 			"The spec does not refer to any Secret")
 		return secrets{}, nil
 	}
-	values, err := resolve.Secrets(ctx, r.direct, resolve.SecretQuery{
-		Namespace: stack.Namespace, Cache: r.cache, Uses: uses, Text: stackconfig.WantsText(wishes, line), Now: r.now(),
-	})
-	if err != nil {
-		return secrets{}, err
-	}
 	key, err := r.digestKeys.Get(ctx)
 	if err != nil {
 		return secrets{}, err
 	}
 	own := key.For(stack.Namespace)
+	values, err := resolve.Secrets(ctx, r.direct, resolve.SecretQuery{
+		Namespace: stack.Namespace, Cache: r.cache, Uses: uses, Keys: []resolve.DigestKey{own, key}, Budget: budget,
+		Text: stackconfig.WantsText(wishes, line), Now: r.now(),
+	})
+	if err != nil {
+		return secrets{}, err
+	}
 	message := "Resolved " + count(references(uses), "secret reference") + r.expiring(stack, values, report)
 	report.markTrue(v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonAllSecretsFound, message)
 	return secrets{values: values, digestKey: own, references: rollout.References{

@@ -34,11 +34,11 @@ var steps = []step{
 		return err
 	}},
 	{"configmaps", v1alpha2.ConditionValidationSucceeded, func(ctx context.Context, r *Reconciler, s *state) (err error) {
-		s.configMaps, err = r.readConfigMaps(ctx, s.stack, s.intent, &s.workload.running)
+		s.configMaps, err = r.readConfigMaps(ctx, s.stack, s.intent, &s.workload.running, &s.budget)
 		return err
 	}},
 	{"secrets", v1alpha2.ConditionSecretsResolved, func(ctx context.Context, r *Reconciler, s *state) (err error) {
-		s.secrets, err = r.readSecrets(ctx, s.stack, s.intent, s.labels.distribution.Release, &s.report)
+		s.secrets, err = r.readSecrets(ctx, s.stack, s.intent, s.labels.distribution.Release, &s.budget, &s.report)
 		return err
 	}},
 	{"base", v1alpha2.ConditionConfigGenerated, func(ctx context.Context, r *Reconciler, s *state) (err error) {

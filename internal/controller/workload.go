@@ -18,7 +18,7 @@ import (
 func (r *Reconciler) readWorkload(ctx context.Context, stack *stack) (workload, error) {
 	var found workload
 	var deployment appsv1.Deployment
-	err := r.cache.Get(ctx, childKey(stack, names.Deployment(stack.Name)), &deployment)
+	err := r.children.Get(ctx, childKey(stack, names.Deployment(stack.Name)), &deployment)
 	if client.IgnoreNotFound(err) != nil {
 		return found, fmt.Errorf("read cached Deployment: %w", err)
 	}

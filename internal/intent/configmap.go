@@ -2,6 +2,7 @@ package intent
 
 import (
 	"cmp"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -28,6 +29,8 @@ type ConfigMapUse struct {
 	Keys []string
 	// AnyOf lists keys, at least one of which is required. Empty means that no such key is required.
 	AnyOf []string
+	// Whole reports whether the stack uses all keys.
+	Whole bool
 	// Optional reports whether the ConfigMap may be missing.
 	Optional bool
 	// NoOther reports whether the ConfigMap must come from Namespace. If NoOther is false and the ConfigMap in Namespace
@@ -44,7 +47,7 @@ func TrustedCA(obj *v1alpha2.LlamaStackDistribution) []ConfigMapUse {
 	if caBundle(&obj.Spec) != nil && !names.Compat(obj.Annotations) {
 		return nil
 	}
-	return []ConfigMapUse{{Name: names.TrustedCABundle, Optional: true, Purpose: PurposeTrustedCA}}
+	return []ConfigMapUse{{Name: names.TrustedCABundle, Whole: true, Optional: true, Purpose: PurposeTrustedCA}}
 }
 
 func caBundle(spec *v1alpha2.LlamaStackDistributionSpec) *v1alpha2.CABundleSpec {
@@ -87,7 +90,8 @@ func OverrideUse(obj *v1alpha2.LlamaStackDistribution) ConfigMapUse {
 	use := ConfigMapUse{
 		Namespace: elsewhere(obj, names.AnnotationUserConfigNamespace),
 		Name:      override.ConfigMapName, Purpose: PurposeOverride,
-		Path: field.NewPath("spec", "overrideConfig", "configMapName").String(),
+		Whole: names.Compat(obj.Annotations), // the pods of a v1alpha1 stack mount all keys
+		Path:  field.NewPath("spec", "overrideConfig", "configMapName").String(),
 	}
 	switch {
 	case override.Key != "" || !names.Compat(obj.Annotations):
@@ -112,6 +116,14 @@ func (u ConfigMapUse) ID() string {
 		return u.Name
 	}
 	return u.Namespace + "/" + u.Name
+}
+
+// NeededKeys returns the keys that the stack uses, or nil if it uses all keys.
+func (u ConfigMapUse) NeededKeys() []string {
+	if u.Whole {
+		return nil
+	}
+	return slices.Concat(u.Keys, u.AnyOf)
 }
 
 // Here returns the reference to the ConfigMap with the same name in the object's own namespace.

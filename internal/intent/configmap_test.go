@@ -20,9 +20,9 @@ func TestKeysOfAnOverride(t *testing.T) {
 	}{
 		"usual":                {want: intent.ConfigMapUse{Keys: []string{"config.yaml"}}},
 		"given":                {key: "a.yaml", want: intent.ConfigMapUse{Keys: []string{"a.yaml"}}},
-		"given, older":         {key: "a.yaml", older: true, want: intent.ConfigMapUse{Keys: []string{"a.yaml"}}},
-		"older":                {older: true, want: intent.ConfigMapUse{AnyOf: []string{"config.yaml", "run.yaml"}}},
-		"older, own command":   {older: true, ownCommand: true},
+		"given, older":         {key: "a.yaml", older: true, want: intent.ConfigMapUse{Whole: true, Keys: []string{"a.yaml"}}},
+		"older":                {older: true, want: intent.ConfigMapUse{Whole: true, AnyOf: []string{"config.yaml", "run.yaml"}}},
+		"older, own command":   {older: true, ownCommand: true, want: intent.ConfigMapUse{Whole: true}},
 		"own command, not old": {ownCommand: true, want: intent.ConfigMapUse{Keys: []string{"config.yaml"}}},
 	} {
 		stack := &v1alpha2.LlamaStackDistribution{}

@@ -3,7 +3,6 @@ package manager
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -16,27 +15,30 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/controller"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/informer"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stub"
 )
 
 // cacheOptions limits the caches to the objects that the operator uses. Children are selected by their label.
 // ReplicaSets are selected by the label that every stack's selector contains. Pods are selected by the same label or by
 // the label of preflights. Events are limited to those about PersistentVolumeClaims. Only the metadata of ConfigMaps
-// and Secrets is cached. For those that are not children, only the name and version are cached. A read of a kind that
-// is not watched fails and does not start a watch (decision 0016).
+// and Secrets is cached. A read of a kind that is not watched fails and does not start a watch (decision 0016).
+//
+// Anyone can set these labels, and can make an object long. The transforms therefore keep only what the operator reads,
+// and bound its length. No cached object is written back to the API server, so nothing is lost there.
 func cacheOptions(namespaces []string) cache.Options {
 	workload := cache.ByObject{
 		Label:     labels.SelectorFromSet(labels.Set{names.LabelApp: names.App}),
-		Transform: stripWorkload,
+		Transform: stripReplicaSet,
 	}
-	pods := cache.ByObject{Label: oneOf(names.LabelApp, names.App, names.PreflightApp), Transform: stripWorkload}
-	ofClaims := cache.ByObject{Field: fields.OneTermEqualSelector("involvedObject.kind", "PersistentVolumeClaim")}
+	pods := cache.ByObject{Label: oneOf(names.LabelApp, names.App, names.PreflightApp), Transform: stripPod}
+	ofClaims := cache.ByObject{
+		Field:     fields.OneTermEqualSelector("involvedObject.kind", "PersistentVolumeClaim"),
+		Transform: stripEvent,
+	}
 	byObject := childCaches()
 	byObject[&appsv1.ReplicaSet{}], byObject[&corev1.Pod{}], byObject[&corev1.Event{}] = workload, pods, ofClaims
 	return cache.Options{
@@ -54,7 +56,7 @@ func cacheOptions(namespaces []string) cache.Options {
 func childCaches() map[client.Object]cache.ByObject {
 	children := cache.ByObject{
 		Label:     labels.SelectorFromSet(labels.Set{names.LabelManagedBy: names.ManagedBy}),
-		Transform: apply.NewSharedFields().Transform,
+		Transform: reduceChild(apply.NewSharedFields()),
 	}
 	byObject := map[client.Object]cache.ByObject{}
 	for _, kind := range render.ChildKinds() {
@@ -67,6 +69,17 @@ func childCaches() map[client.Object]cache.ByObject {
 		}
 	}
 	return byObject
+}
+
+// reduceChild keeps a small child whole, with shared managed fields. It keeps only a stub of any other object.
+func reduceChild(fields apply.SharedFields) func(any) (any, error) {
+	return func(object any) (any, error) {
+		reduced, err := stub.Reduce(object)
+		if err != nil {
+			return nil, err
+		}
+		return fields.Transform(reduced)
+	}
 }
 
 // inNamespaces returns the namespaces of a cache. Nil means all namespaces.
@@ -137,74 +150,4 @@ func addCache(mgr ctrl.Manager, config *rest.Config, what string, options cache.
 		return nil, fmt.Errorf("add the cache for %s: %w", what, err)
 	}
 	return found, nil
-}
-
-// stripStack removes the parts of stacks that the operator does not use: the copy of the last applied manifest, a spec
-// that is too large to be processed, and the managed fields unless an operator for v1alpha1 wrote the status.
-func stripStack(object any) (any, error) {
-	stack, ok := object.(*v1alpha2.LlamaStackDistribution)
-	if !ok {
-		return cache.TransformStripManagedFields()(object)
-	}
-	stack.ManagedFields = controller.OtherStatusWrites(stack.ManagedFields)
-	delete(stack.Annotations, corev1.LastAppliedConfigAnnotation)
-	validate.OmitLargeSpec(stack)
-	return stack, nil
-}
-
-// stripWorkload keeps the parts of pods that the status depends on, and the references from ReplicaSets to other
-// objects.
-func stripWorkload(object any) (any, error) {
-	switch object := object.(type) {
-	case *corev1.Pod:
-		object.ManagedFields = nil
-		object.Spec = corev1.PodSpec{NodeName: object.Spec.NodeName, InitContainers: installers(object.Spec.InitContainers)}
-	case *appsv1.ReplicaSet:
-		object.ManagedFields = nil
-		object.Spec.Template.Spec = needs(&object.Spec.Template.Spec)
-	}
-	return object, nil
-}
-
-// installers returns the names and images of the init containers of a pod with external providers, and nil for any
-// other pod.
-func installers(all []corev1.Container) []corev1.Container {
-	if !slices.ContainsFunc(all, func(c corev1.Container) bool { return c.Name == names.ExternalContainer }) {
-		return nil
-	}
-	var kept []corev1.Container
-	for i := range all {
-		kept = append(kept, corev1.Container{Name: all[i].Name, Image: all[i].Image})
-	}
-	return kept
-}
-
-// needs returns the part of a pod template that refers to other objects.
-func needs(pod *corev1.PodSpec) corev1.PodSpec {
-	stripped := corev1.PodSpec{Volumes: pod.Volumes, ServiceAccountName: pod.ServiceAccountName}
-	for i := range pod.Containers {
-		container := corev1.Container{Name: pod.Containers[i].Name}
-		for _, variable := range pod.Containers[i].Env {
-			if variable.ValueFrom != nil && variable.ValueFrom.SecretKeyRef != nil {
-				container.Env = append(container.Env, variable)
-			}
-		}
-		stripped.Containers = append(stripped.Containers, container)
-	}
-	return stripped
-}
-
-// For children, stripMetadata keeps the metadata that the cleanup needs. For other objects, stripMetadata keeps only
-// the identity and the version.
-func stripMetadata(object any) (any, error) {
-	if metadata, ok := object.(*metav1.PartialObjectMetadata); ok {
-		metadata.ManagedFields = nil
-		metadata.Annotations = nil
-		if metadata.Labels[names.LabelManagedBy] != names.ManagedBy {
-			metadata.Labels = nil
-			metadata.OwnerReferences = nil
-			metadata.Finalizers = nil
-		}
-	}
-	return object, nil
 }

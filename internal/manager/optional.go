@@ -10,6 +10,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/controller"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stub"
 )
 
 // optionalOptions limits a cache to children, with their managed fields. It is for kinds that some clusters do not
@@ -19,6 +20,7 @@ func optionalOptions(namespaces []string) cache.Options {
 		ReaderFailOnMissingInformer: true,
 		DefaultLabelSelector:        labels.SelectorFromSet(labels.Set{names.LabelManagedBy: names.ManagedBy}),
 		DefaultNamespaces:           inNamespaces(namespaces),
+		DefaultTransform:            stub.Reduce,
 	}
 }
 

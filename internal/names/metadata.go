@@ -79,6 +79,14 @@ const (
 	AnnotationRelease = "llamastack.io/release"
 )
 
+// StackAnnotations returns the annotations of a stack that the operator reads when it reconciles the stack.
+func StackAnnotations() []string {
+	return []string{
+		AnnotationCompat, AnnotationContainerName, AnnotationUserConfigNamespace, AnnotationCABundleNamespace,
+		AnnotationAcceptDataLoss, AnnotationPaused,
+	}
+}
+
 // CompatV1Alpha1 is the value of AnnotationCompat on an object that was created as v1alpha1.
 const CompatV1Alpha1 = "v1alpha1"
 

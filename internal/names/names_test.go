@@ -126,3 +126,17 @@ func TestAllowsNamespace(t *testing.T) {
 		t.Error("a namespace is allowed without an annotation")
 	}
 }
+
+func TestIsChild(t *testing.T) {
+	for name, want := range map[string]bool{
+		"my": true, "my-service": true, "my-httproute": true, "my-route": true, "my-backendtlspolicy": true,
+		"my-config-12345678": false, "my-storage": false, "other": false, "": false,
+	} {
+		if got := names.IsChild("my", name); got != want {
+			t.Errorf("IsChild(%q) = %v, want %v", name, got, want)
+		}
+	}
+	if names.IsChild("", "") || names.IsChild("", "-service") {
+		t.Error("an object without a stack is a child")
+	}
+}

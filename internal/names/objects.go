@@ -1,6 +1,9 @@
 package names
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // HashLength is the number of hex digits of a content hash in a ConfigMap's name. LongHashLength is the length to use
 // if an object with another owner already has that name.
@@ -97,6 +100,16 @@ func Preflight(stack, hash string) string {
 
 // PreflightPrefix returns the name prefix of a stack's preflight pods.
 func PreflightPrefix(stack string) string { return stack + "-preflight-" }
+
+// IsChild reports whether a name is that of an object of which a stack has at most one. The names of ConfigMaps,
+// Secrets and preflights contain a hash, so IsChild returns false for them.
+func IsChild(stack, name string) bool {
+	return stack != "" && slices.Contains([]string{
+		Deployment(stack), Service(stack), ServiceAccount(stack), PersistentVolumeClaim(stack), PodDisruptionBudget(stack),
+		HorizontalPodAutoscaler(stack), NetworkPolicy(stack), Ingress(stack), Route(stack), HTTPRoute(stack),
+		BackendTLSPolicy(stack),
+	}, name)
+}
 
 // DigestKeySecret is the Secret in the operator's namespace with the key for digests of secret values.
 const DigestKeySecret = "llama-stack-operator-digest-key"

@@ -13,12 +13,11 @@ import (
 func (c *ConfigMaps) KeptBase(
 	ctx context.Context, stack types.NamespacedName, owner types.UID, name string,
 ) ([]byte, error) {
-	found, err := c.read(ctx, c.bases, stack, types.NamespacedName{Namespace: stack.Namespace, Name: name}, name)
+	of, keys := user{stack: stack, base: true}, []string{names.ConfigFile}
+	found, err := c.read(ctx, of, types.NamespacedName{Namespace: stack.Namespace, Name: name}, name, keys)
 	if err != nil || found == nil || found.controller != owner {
 		return nil, err
 	}
-	c.mu.Lock()
-	c.bases[stack] = map[string]content{name: *found}
-	c.mu.Unlock()
+	c.memory.put(of, map[string]*content{name: found})
 	return found.bytes()[names.ConfigFile], nil
 }

@@ -26,10 +26,14 @@ func certificateUses() []intent.SecretUse {
 	return []intent.SecretUse{use("tls.crt"), use("tls.key")}
 }
 
-func resolveCertificate(t *testing.T, kind corev1.SecretType, data map[string][]byte) (resolve.Values, error) {
+func resolveCertificate(
+	t *testing.T, kind corev1.SecretType, data map[string][]byte, keys ...resolve.DigestKey,
+) (resolve.Values, error) {
 	t.Helper()
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "tls"}, Type: kind, Data: data}
-	return resolve.Secrets(t.Context(), newWorld(secret), query(always, certificateUses()...))
+	q := query(always, certificateUses()...)
+	q.Keys = keys
+	return resolve.Secrets(t.Context(), newWorld(secret), q)
 }
 
 // certificateCase is a case of TestCertificates.
@@ -141,7 +145,7 @@ func TestDigestOfACertificate(t *testing.T) {
 		t.Fatal(err)
 	}
 	digest := func(data map[string][]byte) string {
-		values, err := resolveCertificate(t, corev1.SecretTypeTLS, data)
+		values, err := resolveCertificate(t, corev1.SecretTypeTLS, data, digestKey)
 		if err != nil {
 			t.Fatal(err)
 		}

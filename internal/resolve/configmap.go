@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"unique"
 
 	corev1 "k8s.io/api/core/v1"
@@ -27,37 +26,62 @@ type ConfigMaps struct {
 	direct     client.Reader
 	namespaces []string
 
-	mu sync.Mutex
-	// stacks holds the ConfigMaps that each stack refers to. The field bases holds the ConfigMap with the base
-	// configuration of each stack.
-	stacks, bases map[types.NamespacedName]map[string]content
+	memory *memory
 }
 
-// content is the content of one version of a ConfigMap.
+// content is the needed content of one version of a ConfigMap.
 type content struct {
 	uid             types.UID
 	resourceVersion string
 	controller      types.UID
-	annotations     map[string]string
+	// allows is the value of the annotation that names the namespaces whose stacks may read the ConfigMap.
+	allows string
+	// keys are the keys that were needed. Nil means all keys.
+	keys []string
 	// data holds handles, so that equal values share memory, even in ConfigMaps of different stacks.
 	data map[string]unique.Handle[string]
 }
 
-func contentOf(configMap *corev1.ConfigMap) *content {
+// contentOf keeps the given keys of a ConfigMap, or all keys if there are none, because a ConfigMap can hold a megabyte
+// under keys that the stack does not use.
+func contentOf(configMap *corev1.ConfigMap, keys []string) *content {
 	found := &content{
-		uid: configMap.UID, resourceVersion: configMap.ResourceVersion, annotations: configMap.Annotations,
-		data: map[string]unique.Handle[string]{},
+		uid: configMap.UID, resourceVersion: configMap.ResourceVersion, keys: keys,
+		allows: configMap.Annotations[names.AnnotationAllowNamespaces], data: map[string]unique.Handle[string]{},
 	}
 	if controller := metav1.GetControllerOfNoCopy(configMap); controller != nil {
 		found.controller = controller.UID
 	}
+	needed := func(key string) bool { return keys == nil || slices.Contains(keys, key) }
 	for key, value := range configMap.Data {
-		found.data[key] = unique.Make(value)
+		if needed(key) {
+			found.data[key] = unique.Make(value)
+		}
 	}
 	for key, value := range configMap.BinaryData {
-		found.data[key] = unique.Make(string(value))
+		if needed(key) {
+			found.data[key] = unique.Make(string(value))
+		}
 	}
 	return found
+}
+
+// fixed returns the size of the parts of a content that are not shared with other contents.
+func (c *content) fixed() int {
+	total := len(c.allows) + len(c.controller)
+	for key := range c.data {
+		total += len(key)
+	}
+	return total
+}
+
+// size returns the size of a content in bytes.
+func (c *content) size() int {
+	total := c.fixed()
+	for _, value := range c.data {
+		total += len(value.Value())
+	}
+	return total
 }
 
 func (c *content) bytes() map[string][]byte {
@@ -71,10 +95,7 @@ func (c *content) bytes() map[string][]byte {
 // NewConfigMaps returns a ConfigMaps that reads metadata from the cache and content directly from the API server. It
 // reads in the given namespaces, or in all namespaces if no namespace is given.
 func NewConfigMaps(cache, direct client.Reader, namespaces ...string) *ConfigMaps {
-	return &ConfigMaps{
-		cache: cache, direct: direct, namespaces: namespaces,
-		stacks: map[types.NamespacedName]map[string]content{}, bases: map[types.NamespacedName]map[string]content{},
-	}
+	return &ConfigMaps{cache: cache, direct: direct, namespaces: namespaces, memory: newMemory()}
 }
 
 // Contents holds the contents of ConfigMaps, by intent.ConfigMapUse.ID and key.
@@ -82,32 +103,34 @@ type Contents map[string]map[string][]byte
 
 // Forget drops the content that ConfigMaps remembers for a deleted stack.
 func (c *ConfigMaps) Forget(stack types.NamespacedName) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.stacks, stack)
-	delete(c.bases, stack)
+	c.memory.drop(user{stack: stack})
+	c.memory.drop(user{stack: stack, base: true})
 }
 
-// Get reads every ConfigMap that the stack refers to. The error is a *status.Failure that lists all missing ConfigMaps
-// and keys, or the error of a failed read.
+// Get reads every ConfigMap that the stack refers to, and counts the needed keys against the budget. The error is a
+// *status.Failure that lists all missing ConfigMaps and keys, or the error of a failed read.
 func (c *ConfigMaps) Get(
-	ctx context.Context, stack types.NamespacedName, uses []intent.ConfigMapUse,
+	ctx context.Context, stack types.NamespacedName, uses []intent.ConfigMapUse, budget *Budget,
 ) (Contents, error) {
-	contents, kept := Contents{}, map[string]content{}
+	contents, kept := Contents{}, map[string]*content{}
 	problems := &problems{condition: v1alpha2.ConditionValidationSucceeded}
 	for _, use := range uses {
 		found, use, err := c.find(ctx, stack, use, problems)
 		if err != nil {
 			return nil, err
 		}
-		if found != nil {
-			problems.addMissingKeys(use, found, cmp.Or(use.Namespace, stack.Namespace))
-			contents[use.ID()], kept[use.ID()] = found.bytes(), *found
+		if found == nil {
+			continue
 		}
+		namespace := cmp.Or(use.Namespace, stack.Namespace)
+		if !budget.Take(found.size()) {
+			return nil, exceeded(problems.condition, v1alpha2.ReasonConfigMapValueUnusable,
+				fmt.Sprintf("ConfigMap %q in namespace %q", use.Name, namespace), use.Path)
+		}
+		problems.addMissingKeys(use, found, namespace)
+		contents[use.ID()], kept[use.ID()] = found.bytes(), found
 	}
-	c.mu.Lock()
-	c.stacks[stack] = kept
-	c.mu.Unlock()
+	c.memory.put(user{stack: stack}, kept)
 	return contents, problems.failure()
 }
 
@@ -138,8 +161,9 @@ func (c *ConfigMaps) asked(ctx context.Context, stack types.NamespacedName, use 
 		return nil, nil
 	}
 	name := types.NamespacedName{Namespace: cmp.Or(use.Namespace, stack.Namespace), Name: use.Name}
-	found, err := c.read(ctx, c.stacks, stack, name, use.ID())
-	if err == nil && found != nil && use.Namespace != "" && !names.AllowsNamespace(found.annotations, stack.Namespace) {
+	found, err := c.read(ctx, user{stack: stack}, name, use.ID(), use.NeededKeys())
+	if err == nil && found != nil && use.Namespace != "" && !names.AllowsNamespace(
+		map[string]string{names.AnnotationAllowNamespaces: found.allows}, stack.Namespace) {
 		return nil, nil
 	}
 	return found, err
@@ -181,21 +205,20 @@ func (c *ConfigMaps) notFound(use intent.ConfigMapUse, namespace string) string 
 		use.Name, use.Namespace, names.AnnotationAllowNamespaces, namespace, namespace)
 }
 
-// read returns the content of one ConfigMap, or nil if it does not exist. The parameter id is the key under which the
-// content is remembered for the stack.
+// read returns the needed keys of one ConfigMap, or nil if it does not exist. The parameter id is the key under which
+// the content is remembered.
 func (c *ConfigMaps) read(
-	ctx context.Context, memory map[types.NamespacedName]map[string]content, stack, key types.NamespacedName, id string,
+	ctx context.Context, of user, key types.NamespacedName, id string, keys []string,
 ) (*content, error) {
 	metadata := &metav1.PartialObjectMetadata{}
 	metadata.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
 	if err := c.cache.Get(ctx, key, metadata); err != nil {
 		return nil, ignoreNotFound(err, key.Name)
 	}
-	c.mu.Lock()
-	before, ok := memory[stack][id]
-	c.mu.Unlock()
-	if ok && before.uid == metadata.UID && before.resourceVersion == metadata.ResourceVersion {
-		return &before, nil
+	before := c.memory.find(of, id)
+	if before != nil && before.uid == metadata.UID && before.resourceVersion == metadata.ResourceVersion &&
+		slices.Equal(before.keys, keys) {
+		return before, nil
 	}
 	var configMap corev1.ConfigMap
 	// With a resource version, the API server can serve the read from its cache.
@@ -203,7 +226,7 @@ func (c *ConfigMaps) read(
 	if err := c.direct.Get(ctx, key, &configMap, known); err != nil {
 		return nil, ignoreNotFound(err, key.Name)
 	}
-	return contentOf(&configMap), nil
+	return contentOf(&configMap, keys), nil
 }
 
 func ignoreNotFound(err error, name string) error {

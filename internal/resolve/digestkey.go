@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"hash"
 	"maps"
 	"slices"
 	"sync"
@@ -17,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
@@ -46,24 +48,66 @@ const digestLength = 16
 
 // Digest returns a keyed digest, in hex, of the content of a Secret.
 func (k DigestKey) Digest(data map[string][]byte) string {
-	parts := make([][]byte, 0, 2*len(data))
+	mac := hmac.New(sha256.New, k.bytes)
 	for _, name := range slices.Sorted(maps.Keys(data)) {
-		parts = append(parts, []byte(name), data[name])
+		writePart(mac, []byte(name))
+		writePart(mac, data[name])
 	}
-	return k.digest(parts)
+	return sumOf(mac)
 }
 
-// digest returns a keyed digest of parts, in hex. The length of each part precedes the part, so that different parts
-// never result in the same input.
-func (k DigestKey) digest(parts [][]byte) string {
-	mac := hmac.New(sha256.New, k.bytes)
-	for _, part := range parts {
-		var length [8]byte
-		binary.BigEndian.PutUint64(length[:], uint64(len(part)))
-		mac.Write(length[:])
-		mac.Write(part)
+// writePart adds a part to a digest. The length of each part precedes the part, so that different parts never result in
+// the same input.
+func writePart(mac hash.Hash, part []byte) {
+	var length [8]byte
+	binary.BigEndian.PutUint64(length[:], uint64(len(part)))
+	mac.Write(length[:])
+	mac.Write(part)
+}
+
+func sumOf(mac hash.Hash) string { return hex.EncodeToString(mac.Sum(nil)[:digestLength]) }
+
+// digester computes digests of values while they are read, one for each key.
+type digester struct {
+	macs  map[string]hash.Hash // by the ID of the key
+	empty bool
+}
+
+func newDigester(keys []DigestKey) *digester {
+	d := &digester{macs: map[string]hash.Hash{}, empty: true}
+	for _, key := range keys {
+		d.macs[key.ID] = hmac.New(sha256.New, key.bytes)
 	}
-	return hex.EncodeToString(mac.Sum(nil)[:digestLength])
+	return d
+}
+
+// add adds the values of a Secret to which uses refer, each once. The Secrets must be added in the order of their
+// names.
+func (d *digester) add(name string, secret *corev1.Secret, uses []intent.SecretUse) {
+	keys := map[string]bool{}
+	for _, use := range uses {
+		keys[use.Key] = true
+	}
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		d.empty = false
+		for _, mac := range d.macs {
+			writePart(mac, []byte(name))
+			writePart(mac, []byte(key))
+			writePart(mac, secret.Data[key])
+		}
+	}
+}
+
+// sums returns the digests by the IDs of their keys. It returns nil if there are no values.
+func (d *digester) sums() map[string]string {
+	if d.empty {
+		return nil
+	}
+	sums := make(map[string]string, len(d.macs))
+	for id, mac := range d.macs {
+		sums[id] = sumOf(mac)
+	}
+	return sums
 }
 
 // String returns the ID, to keep the key out of logs.

@@ -163,12 +163,14 @@ func TestSecretsAreReadOnce(t *testing.T) {
 
 func TestValuesKeepTheirSecret(t *testing.T) {
 	w := newWorld(secret("a", "token", "sk-canary"))
-	values, err := resolve.Secrets(t.Context(), w, query(always, use("a", "token", "spec.x")))
+	connection := use("a", "token", "spec.x")
+	connection.Purpose = intent.PurposeConnectionString
+	values, err := resolve.Secrets(t.Context(), w, query(always, connection))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if value, ok := values.Get("a", "token"); !ok || string(value) != "sk-canary" || values.Len() != 1 {
-		t.Errorf("Get: %q, %v, length %d", value, ok, values.Len())
+	if value, ok := values.Get("a", "token"); !ok || string(value) != "sk-canary" {
+		t.Errorf("Get: %q, %v", value, ok)
 	}
 	for _, format := range []string{"%v", "%+v", "%#v", "%s"} {
 		if text := fmt.Sprintf(format, values); strings.Contains(text, "canary") || strings.Contains(text, "115 107") {
@@ -184,7 +186,9 @@ func TestDigest(t *testing.T) {
 		t.Fatal(err)
 	}
 	digest := func(objects []client.Object, uses ...intent.SecretUse) string {
-		values, err := resolve.Secrets(t.Context(), newWorld(objects...), query(always, uses...))
+		q := query(always, uses...)
+		q.Keys = []resolve.DigestKey{key}
+		values, err := resolve.Secrets(t.Context(), newWorld(objects...), q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -221,8 +225,9 @@ func TestDigestOfANamespace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	values, err := resolve.Secrets(t.Context(), newWorld(secret("a", "token", "sk-1")),
-		query(always, use("a", "token", "")))
+	q := query(always, use("a", "token", ""))
+	q.Keys = []resolve.DigestKey{key, key.For("one"), key.For("two")}
+	values, err := resolve.Secrets(t.Context(), newWorld(secret("a", "token", "sk-1")), q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -316,10 +321,10 @@ func configMap(name, key, value string) *corev1.ConfigMap {
 func TestConfigMaps(t *testing.T) {
 	direct := newWorld(configMap("c", "config.yaml", "one"))
 	configMaps := resolve.NewConfigMaps(direct.WithWatch, direct)
-	uses := []intent.ConfigMapUse{{Name: "c", Keys: []string{"config.yaml"}, Path: "spec.overrideConfig.configMapName"}}
+	uses := []intent.ConfigMapUse{{Name: "c", Whole: true, Keys: []string{"config.yaml"}, Path: "spec.overrideConfig"}}
 	read := func(want string) {
 		t.Helper()
-		contents, err := configMaps.Get(t.Context(), stack, uses)
+		contents, err := configMaps.Get(t.Context(), stack, uses, &resolve.Budget{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -356,7 +361,7 @@ func TestConfigMapsThatAreMissing(t *testing.T) {
 		{Name: "gone", Keys: []string{"k"}, Path: "spec.y"},
 		{Name: "c", AnyOf: []string{"run.yaml", "config.yaml"}, Path: "spec.z"},
 		{Name: "c", AnyOf: []string{"run.yaml", "b.crt"}, Path: "spec.z"},
-	})
+	}, &resolve.Budget{})
 	failure, ok := errors.AsType[*status.Failure](err)
 	if !ok {
 		t.Fatalf("Get: %v, want a failure", err)
@@ -373,8 +378,8 @@ ConfigMap "c" in namespace "ns" has none of the keys run.yaml, b.crt; add one of
 		t.Errorf("failure %+v\nmessage (-want +got):\n%s", failure, diff)
 	}
 	w.fail = errors.New("no connection")
-	if _, err := resolve.NewConfigMaps(w, w).Get(t.Context(), stack, []intent.ConfigMapUse{{Name: "c"}}); !errors.Is(err,
-		w.fail) {
+	_, err = resolve.NewConfigMaps(w, w).Get(t.Context(), stack, []intent.ConfigMapUse{{Name: "c"}}, &resolve.Budget{})
+	if !errors.Is(err, w.fail) {
 		t.Errorf("Get: %v, want the cause", err)
 	}
 }
@@ -394,24 +399,24 @@ func TestConfigMapsOfAnotherNamespace(t *testing.T) {
 	}
 	contents, err := resolve.NewConfigMaps(w, w).Get(t.Context(), stack, []intent.ConfigMapUse{
 		use("open"), {Name: "open", Keys: []string{"config.yaml"}},
-	})
+	}, &resolve.Budget{})
 	if err != nil || string(contents["shared/open"]["config.yaml"]) != "of open" ||
 		string(contents["open"]["config.yaml"]) != "own" {
 		t.Errorf("contents %q, error %v", contents, err)
 	}
 	limited := resolve.NewConfigMaps(w, w, "ns", "other")
-	contents, err = limited.Get(t.Context(), stack, []intent.ConfigMapUse{use("open")})
+	contents, err = limited.Get(t.Context(), stack, []intent.ConfigMapUse{use("open")}, &resolve.Budget{})
 	if err != nil || string(contents["open"]["config.yaml"]) != "own" || contents["shared/open"] != nil {
 		t.Errorf("a ConfigMap outside the operator's namespaces: contents %q, error %v, want those of the stack's own ConfigMap", contents, err)
 	}
 	only := use("open")
 	only.NoOther = true
-	if _, err := limited.Get(t.Context(), stack, []intent.ConfigMapUse{only}); err == nil ||
+	if _, err := limited.Get(t.Context(), stack, []intent.ConfigMapUse{only}, &resolve.Budget{}); err == nil ||
 		!strings.Contains(err.Error(), "does not watch that namespace") {
 		t.Errorf("a ConfigMap outside the operator's namespaces: got %v, want an error", err)
 	}
 	for _, name := range []string{"closed", "gone"} {
-		_, err := resolve.NewConfigMaps(w, w).Get(t.Context(), stack, []intent.ConfigMapUse{use(name)})
+		_, err := resolve.NewConfigMaps(w, w).Get(t.Context(), stack, []intent.ConfigMapUse{use(name)}, &resolve.Budget{})
 		failure, ok := errors.AsType[*status.Failure](err)
 		want := `ConfigMap "` + name + `" in namespace "shared" does not exist, or its annotation llamastack.io/allow-namespaces does not contain the namespace "ns"; create the ConfigMap, or add the namespace "ns" to the annotation. Referenced by: spec.x`
 		if !ok || failure.Message != want || failure.Reason != v1alpha2.ReasonConfigMapNotFound {

@@ -2,7 +2,6 @@ package resolve
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -24,12 +23,16 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// Values holds the values of referenced Secrets. Its text form does not contain the values.
+// Values holds what the operator keeps of referenced Secrets: a digest of all values, and the values from which it
+// derives others. Its text form does not contain the values.
 type Values struct {
+	// data holds the values that Get returns.
 	data map[keyRef][]byte
 	// authorities holds the CA certificates (ca.crt) in the Secrets of serving certificates, keyed by Secret. No pod reads
 	// these CA certificates, so no digest contains them.
 	authorities map[string][]byte
+	// digests holds the digests of all values by the IDs of their keys.
+	digests map[string]string
 	// expiring is the Secret whose certificate expires first, and expiry is the time at which it expires.
 	expiring string
 	expiry   time.Time
@@ -43,10 +46,24 @@ func (Values) String() string { return "(secret values)" }
 // GoString keeps values out of logs.
 func (v Values) GoString() string { return v.String() }
 
-// Get returns the value of a key in a Secret.
+// Get returns the value of a key in a Secret. The value must be a connection string or a password, or the certificate
+// of a server, because no other values are kept.
 func (v Values) Get(secret, key string) ([]byte, bool) {
 	value, ok := v.data[keyRef{secret, key}]
 	return value, ok
+}
+
+// kept reports whether Get must return the value of a use: the operator derives parts from it, or checks that servers
+// present it.
+func kept(use intent.SecretUse) bool {
+	switch use.Purpose {
+	case intent.PurposeConnectionString, intent.PurposePassword:
+		return true
+	case intent.PurposeCertificate:
+		return use.Key == names.TLSCertificate
+	default:
+		return false
+	}
 }
 
 // Serving returns the certificate in a Secret, with its authorities. It returns nil if no certificate was read from the
@@ -59,34 +76,28 @@ func (v Values) Serving(secret string) *cabundle.Serving {
 // there is no certificate.
 func (v Values) Expiry() (secret string, end time.Time) { return v.expiring, v.expiry }
 
-// add records the value that a use refers to. It also records the expiry time of a certificate that expires before all
-// certificates added earlier.
-func (v *Values) add(secret *corev1.Secret, use intent.SecretUse) {
-	v.data[keyRef{use.Secret, use.Key}] = secret.Data[use.Key]
+// add keeps the values of a Secret that are needed after the Secret was read. It also records the expiry time of a
+// certificate that expires before all certificates added earlier.
+func (v *Values) add(name string, secret *corev1.Secret, uses []intent.SecretUse) {
+	for _, use := range uses {
+		if kept(use) {
+			v.data[keyRef{name, use.Key}] = secret.Data[use.Key]
+		}
+	}
+	if !slices.ContainsFunc(uses, ofCertificate) {
+		return
+	}
 	leaf, err := parseCertificate(secret.Data[names.TLSCertificate])
-	if err == nil && use.Purpose == intent.PurposeCertificate && (v.expiring == "" || leaf.NotAfter.Before(v.expiry)) {
-		v.expiring, v.expiry = use.Secret, leaf.NotAfter
+	if err == nil && (v.expiring == "" || leaf.NotAfter.Before(v.expiry)) {
+		v.expiring, v.expiry = name, leaf.NotAfter
 	}
 }
 
-// Len returns the number of distinct Secret keys.
-func (v Values) Len() int { return len(v.data) }
+func ofCertificate(use intent.SecretUse) bool { return use.Purpose == intent.PurposeCertificate }
 
 // Digest returns a keyed digest of all values, in hex. The digest changes if a value changes, and reveals nothing about
-// the values. It is empty if there are no values.
-func (v Values) Digest(key DigestKey) string {
-	if len(v.data) == 0 {
-		return ""
-	}
-	refs := slices.SortedFunc(maps.Keys(v.data), func(a, b keyRef) int {
-		return cmp.Or(strings.Compare(a.secret, b.secret), strings.Compare(a.key, b.key))
-	})
-	parts := make([][]byte, 0, 3*len(refs))
-	for _, ref := range refs {
-		parts = append(parts, []byte(ref.secret), []byte(ref.key), v.data[ref])
-	}
-	return key.digest(parts)
-}
+// the values. It is empty if there are no values. The key must be one of SecretQuery.Keys.
+func (v Values) Digest(key DigestKey) string { return v.digests[key.ID] }
 
 // SecretQuery describes the Secret values to read.
 type SecretQuery struct {
@@ -94,6 +105,10 @@ type SecretQuery struct {
 	// Cache holds the metadata of Secrets. The metadata may be out of date.
 	Cache client.Reader
 	Uses  []intent.SecretUse
+	// Keys are the keys of the digests to compute.
+	Keys []DigestKey
+	// Budget counts the values, and the authorities of certificates. Nil means a budget that nothing else uses.
+	Budget *Budget
 	// Text reports whether the server expects text, rather than a number, for a variable.
 	Text func(variable string) bool
 	// Now is the current time. A certificate that expired before this time cannot be used.
@@ -102,40 +117,72 @@ type SecretQuery struct {
 
 // Secrets reads each referenced Secret once, by its name. It checks that every key exists, is not empty and reaches the
 // server unchanged, and that certificates are valid. If a value cannot be used, the error is a *status.Failure that
-// lists every problem.
+// lists every problem. Secrets holds one Secret at a time: it digests the values in the order of their names, and
+// stops when they exceed the budget.
 func Secrets(ctx context.Context, direct client.Reader, query SecretQuery) (Values, error) {
 	values := Values{data: map[keyRef][]byte{}, authorities: map[string][]byte{}}
-	found, wanted := map[string]*corev1.Secret{}, query.bySecret()
-	problems := &problems{condition: v1alpha2.ConditionSecretsResolved}
-	for _, use := range query.Uses {
-		secret, read := found[use.Secret]
-		if !read {
-			var err error
-			if secret, err = query.read(ctx, direct, use.Secret); err != nil {
-				return Values{}, err
-			}
-			values.keepAuthorities(secret, wanted[use.Secret])
-			secret = only(secret, wanted[use.Secret])
-			found[use.Secret] = secret
-		}
-		if reason, sentence := query.check(secret, use); reason != "" {
-			problems.add(reason, sentence, use.Path)
-		}
-		if secret != nil {
-			values.add(secret, use)
-		}
+	wanted, found := query.bySecret(), map[intent.SecretUse]problem{}
+	digests := newDigester(query.Keys)
+	if query.Budget == nil {
+		query.Budget = &Budget{}
 	}
-	return values, problems.failure()
+	for _, name := range slices.Sorted(maps.Keys(wanted)) {
+		uses := wanted[name]
+		secret, err := query.read(ctx, direct, name)
+		if err != nil {
+			return Values{}, err
+		}
+		size := values.keepAuthorities(secret, uses)
+		secret = only(secret, uses)
+		for _, use := range uses {
+			found[use] = query.check(secret, use)
+		}
+		if secret == nil {
+			continue
+		}
+		if !query.Budget.Take(size + bytesOf(secret)) {
+			return Values{}, exceeded(v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonSecretValueUnusable,
+				fmt.Sprintf("Secret %q in namespace %q", name, query.Namespace), uses[0].Path)
+		}
+		digests.add(name, secret, uses)
+		values.add(name, secret, uses)
+	}
+	values.digests = digests.sums()
+	return values, query.problems(found)
 }
 
-// keepAuthorities copies the CA certificates in the Secret of a serving certificate. If they are too long, it keeps
-// only the part that is necessary to detect the excessive length.
-func (v *Values) keepAuthorities(secret *corev1.Secret, uses []intent.SecretUse) {
-	isCertificate := func(use intent.SecretUse) bool { return use.Purpose == intent.PurposeCertificate }
-	if secret != nil && slices.ContainsFunc(uses, isCertificate) {
-		text := secret.Data[names.TLSAuthority]
-		v.authorities[secret.Name] = bytes.Clone(text[:min(len(text), cabundle.MaxAuthorities+1)])
+// problem is the reason and the message for a value that cannot be used. The reason is empty if the value can be used.
+type problem struct{ reason, sentence string }
+
+// problems returns the failure for the problems with the uses, in the order of the query, or nil if there are none.
+func (q *SecretQuery) problems(found map[intent.SecretUse]problem) error {
+	all := &problems{condition: v1alpha2.ConditionSecretsResolved}
+	for _, use := range q.Uses {
+		if one := found[use]; one.reason != "" {
+			all.add(one.reason, one.sentence, use.Path)
+		}
 	}
+	return all.failure()
+}
+
+// keepAuthorities copies the CA certificates in the Secret of a serving certificate, and returns their size. If they
+// are too long, it keeps only the part that is necessary to detect the excessive length.
+func (v *Values) keepAuthorities(secret *corev1.Secret, uses []intent.SecretUse) int {
+	if secret == nil || !slices.ContainsFunc(uses, ofCertificate) {
+		return 0
+	}
+	text := secret.Data[names.TLSAuthority]
+	v.authorities[secret.Name] = bytes.Clone(text[:min(len(text), cabundle.MaxAuthorities+1)])
+	return len(v.authorities[secret.Name])
+}
+
+// bytesOf returns the size of the values in a Secret.
+func bytesOf(secret *corev1.Secret) int {
+	total := 0
+	for _, value := range secret.Data {
+		total += len(value)
+	}
+	return total
 }
 
 // bySecret groups the uses by Secret.
@@ -174,34 +221,39 @@ func only(secret *corev1.Secret, uses []intent.SecretUse) *corev1.Secret {
 // sign and a zero byte.
 const maxVariable = 128 << 10
 
-// check returns the reason and the message for a value that cannot be used. The reason is empty if the value can be
-// used.
-func (q *SecretQuery) check(secret *corev1.Secret, use intent.SecretUse) (reason, sentence string) {
+// check returns the problem with the value of a use.
+func (q *SecretQuery) check(secret *corev1.Secret, use intent.SecretUse) problem {
 	if secret == nil {
-		return v1alpha2.ReasonSecretNotFound, fmt.Sprintf("Secret %q not found in namespace %q", use.Secret, q.Namespace)
+		return problem{
+			v1alpha2.ReasonSecretNotFound,
+			fmt.Sprintf("Secret %q not found in namespace %q", use.Secret, q.Namespace),
+		}
 	}
 	value, ok := secret.Data[use.Key]
 	key := fmt.Sprintf("Key %q of Secret %q in namespace %q", use.Key, use.Secret, q.Namespace)
 	switch {
 	case !ok:
-		return v1alpha2.ReasonSecretKeyMissing, fmt.Sprintf("Key %q not found in Secret %q in namespace %q", use.Key, use.Secret, q.Namespace)
+		return problem{v1alpha2.ReasonSecretKeyMissing, fmt.Sprintf("Key %q not found in Secret %q in namespace %q", use.Key, use.Secret, q.Namespace)}
 	case len(value) == 0:
-		return v1alpha2.ReasonSecretValueUnusable, key + " is empty; set a value"
+		return problem{v1alpha2.ReasonSecretValueUnusable, key + " is empty; set a value"}
 	case use.Purpose == intent.PurposeCertificate:
 		if err := checkCertificate(secret, q.Now); err != nil {
-			return v1alpha2.ReasonSecretValueUnusable, fmt.Sprintf("Secret %q in namespace %q %v", use.Secret, q.Namespace, err)
+			return problem{
+				v1alpha2.ReasonSecretValueUnusable,
+				fmt.Sprintf("Secret %q in namespace %q %v", use.Secret, q.Namespace, err),
+			}
 		}
 	case len(use.EnvVar)+len(value)+2 > maxVariable:
 		longest := maxVariable - len(use.EnvVar) - 2
-		return v1alpha2.ReasonSecretValueUnusable, fmt.Sprintf("%s is longer than the %d bytes that an environment variable can contain; shorten the value", key, longest)
+		return problem{v1alpha2.ReasonSecretValueUnusable, fmt.Sprintf("%s is longer than the %d bytes that an environment variable can contain; shorten the value", key, longest)}
 	case bytes.IndexByte(value, 0) >= 0:
-		return v1alpha2.ReasonSecretValueUnusable, key + " contains a zero byte, which an environment variable cannot contain; use another value"
+		return problem{v1alpha2.ReasonSecretValueUnusable, key + " contains a zero byte, which an environment variable cannot contain; use another value"}
 	case q.Text(use.EnvVar):
 		if err := secretvalue.Usable(string(value)); err != nil {
-			return v1alpha2.ReasonSecretValueUnusable, key + " " + err.Error()
+			return problem{v1alpha2.ReasonSecretValueUnusable, key + " " + err.Error()}
 		}
 	}
-	return "", ""
+	return problem{}
 }
 
 // read returns one Secret, or nil if it does not exist. A Secret at least as new as the cached metadata is enough,

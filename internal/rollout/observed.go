@@ -19,6 +19,11 @@ const (
 	restartAnnotation = "kubectl.kubernetes.io/restartedAt"
 )
 
+// ReplicaSetAnnotations returns the annotations of ReplicaSets that Decide and package status read.
+func ReplicaSetAnnotations() []string {
+	return []string{names.AnnotationRendered, revisionAnnotation, revisionHistoryAnnotation}
+}
+
 // observed holds the live objects and the rendering.
 type observed struct {
 	live *appsv1.Deployment

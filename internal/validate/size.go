@@ -14,9 +14,9 @@ import (
 // accepts specs of up to six times this size. If the cache held 200 such specs, the operator would run out of memory.
 const MaxSpecBytes = 256 << 10
 
-// omittedSpec is the annotation of a cached object whose spec was too large for the cache. Its value is the number of
-// bytes. The API server rejects a key with a space, so no stored object has this annotation.
-const omittedSpec = "spec bytes"
+// AnnotationOmittedSpec is the annotation of a cached object whose spec was too large for the cache. Its value is the
+// number of bytes. The API server rejects a key with a space, so no stored object has this annotation.
+const AnnotationOmittedSpec = "spec bytes"
 
 // OmitLargeSpec removes a spec that is larger than MaxSpecBytes from an object, so that a cache does not store the
 // spec. The function Spec still reports the object as invalid afterwards. The distribution and spec.networking.expose,
@@ -30,7 +30,7 @@ func OmitLargeSpec(obj *v1alpha2.LlamaStackDistribution) {
 	if obj.Annotations == nil {
 		obj.Annotations = map[string]string{}
 	}
-	obj.Annotations[omittedSpec] = strconv.Itoa(size)
+	obj.Annotations[AnnotationOmittedSpec] = strconv.Itoa(size)
 	kept := v1alpha2.LlamaStackDistributionSpec{Distribution: obj.Spec.Distribution}
 	if networking := obj.Spec.Networking; networking != nil && networking.Expose != nil &&
 		len(networking.Expose.Raw) < MaxSpecBytes/64 {
@@ -56,7 +56,7 @@ func LargeSpec(size int) string {
 
 // SpecBytes returns the length of a spec as JSON, even if a cache omitted the spec.
 func SpecBytes(obj *v1alpha2.LlamaStackDistribution) int {
-	if omitted, err := strconv.Atoi(obj.Annotations[omittedSpec]); err == nil {
+	if omitted, err := strconv.Atoi(obj.Annotations[AnnotationOmittedSpec]); err == nil {
 		return omitted
 	}
 	data, err := json.Marshal(&obj.Spec)

@@ -245,7 +245,7 @@ func TestRequestsOfARead(t *testing.T) {
 func inMemoryPool(t *testing.T, server *inMemory) *Pool {
 	t.Helper()
 	pool := NewPool(PoolOptions{
-		Credentials: func(_ context.Context, target Target) (authn.Keychain, error) {
+		Credentials: func(_ context.Context, target Target, _ []string) (authn.Keychain, error) {
 			return robot(t, strings.TrimPrefix(target.Stack.Namespace, "anonymous")), nil
 		},
 		Notify: func(context.Context, types.NamespacedName) {},

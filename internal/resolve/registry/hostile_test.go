@@ -132,7 +132,7 @@ type reads struct {
 	at []time.Time
 }
 
-func (r *reads) credentials(context.Context, Target) (authn.Keychain, error) {
+func (r *reads) credentials(context.Context, Target, []string) (authn.Keychain, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.at = append(r.at, time.Now())

@@ -393,7 +393,7 @@ func TestNoCloudIdentity(t *testing.T) {
 func TestCloudIdentityOfATag(t *testing.T) {
 	c := serveClouds(t)
 	asked := 0
-	pool := NewPool(PoolOptions{Credentials: func(context.Context, Target) (authn.Keychain, error) {
+	pool := NewPool(PoolOptions{Credentials: func(context.Context, Target, []string) (authn.Keychain, error) {
 		asked++
 		return &Keychain{}, nil
 	}})

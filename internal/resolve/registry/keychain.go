@@ -12,7 +12,15 @@ import (
 )
 
 // Keychain holds the credentials of pull Secrets.
-type Keychain struct{ entries []keychainEntry }
+type Keychain struct {
+	// Repositories lists the repositories that will be read, as their full names. The Keychain keeps only the entry that
+	// matches each of them best, because pull Secrets can hold megabytes of other entries. Nil means that it keeps every
+	// entry.
+	Repositories []string
+
+	entries []*keychainEntry
+	best    map[string]*keychainEntry // by repository
+}
 
 type keychainEntry struct {
 	// target is a registry, or a repository below a registry.
@@ -20,8 +28,16 @@ type keychainEntry struct {
 	config authn.AuthConfig
 }
 
+// size returns the size, in bytes, of the credentials in an entry.
+func (e *keychainEntry) size() int {
+	return len(e.target) + len(e.config.Username) + len(e.config.Password) + len(e.config.Auth) +
+		len(e.config.IdentityToken) + len(e.config.RegistryToken)
+}
+
 // createAgain is the remedy for a pull Secret that cannot be read.
 const createAgain = "create the Secret again with kubectl create secret docker-registry"
+
+var errNotJSON = errors.New("does not contain valid JSON; " + createAgain)
 
 // Add adds the credentials in the value of a .dockerconfigjson key. Errors do not contain credentials.
 func (k *Keychain) Add(content []byte) error {
@@ -29,16 +45,62 @@ func (k *Keychain) Add(content []byte) error {
 		Auths map[string]json.RawMessage `json:"auths"`
 	}
 	if err := json.Unmarshal(content, &document); err != nil {
-		return errors.New("does not contain valid JSON; " + createAgain)
+		return errNotJSON
 	}
-	for target, raw := range document.Auths {
-		var config authn.AuthConfig
-		if err := json.Unmarshal(raw, &config); err != nil {
+	return k.addAll(document.Auths)
+}
+
+// AddOlder adds the credentials in the value of a .dockercfg key.
+func (k *Keychain) AddOlder(content []byte) error {
+	var auths map[string]json.RawMessage
+	if err := json.Unmarshal(content, &auths); err != nil {
+		return errNotJSON
+	}
+	return k.addAll(auths)
+}
+
+func (k *Keychain) addAll(auths map[string]json.RawMessage) error {
+	for target, raw := range auths {
+		entry := &keychainEntry{target: withoutVersion(target)}
+		if err := json.Unmarshal(raw, &entry.config); err != nil {
 			return fmt.Errorf("has no usable credentials for %q; %s", target, createAgain)
 		}
-		k.entries = append(k.entries, keychainEntry{target: withoutVersion(target), config: config})
+		k.keep(entry)
 	}
 	return nil
+}
+
+// keep keeps an entry if it is the best one so far for a repository.
+func (k *Keychain) keep(entry *keychainEntry) {
+	if k.Repositories == nil {
+		k.entries = append(k.entries, entry)
+		return
+	}
+	for _, repository := range k.Repositories {
+		best := k.best[repository]
+		if !imagename.HasPrefix(repository, entry.target) || best != nil && len(best.target) >= len(entry.target) {
+			continue
+		}
+		if k.best == nil {
+			k.best = map[string]*keychainEntry{}
+		}
+		k.best[repository] = entry
+	}
+}
+
+// size returns the size, in bytes, of the kept credentials.
+func (k *Keychain) size() int {
+	total, counted := 0, map[*keychainEntry]bool{}
+	for _, entry := range k.best {
+		if !counted[entry] {
+			counted[entry] = true
+			total += entry.size()
+		}
+	}
+	for _, entry := range k.entries {
+		total += entry.size()
+	}
+	return total
 }
 
 // withoutVersion returns a target without the scheme and the API version that older programs write, as in
@@ -55,15 +117,14 @@ func withoutVersion(target string) string {
 // Resolve returns the credentials for a registry or a repository. If several entries match, it returns the credentials
 // of the entry with the longest name. If no entry matches, it returns anonymous credentials, as the kubelet does.
 func (k *Keychain) Resolve(resource authn.Resource) (authn.Authenticator, error) {
-	best := -1
-	for i := range k.entries {
-		if imagename.HasPrefix(resource.String(), k.entries[i].target) &&
-			(best < 0 || len(k.entries[i].target) > len(k.entries[best].target)) {
-			best = i
+	best := k.best[resource.String()]
+	for _, entry := range k.entries {
+		if imagename.HasPrefix(resource.String(), entry.target) && (best == nil || len(entry.target) > len(best.target)) {
+			best = entry
 		}
 	}
-	if best < 0 {
+	if best == nil {
 		return authn.Anonymous, nil
 	}
-	return authn.FromConfig(k.entries[best].config), nil
+	return authn.FromConfig(best.config), nil
 }

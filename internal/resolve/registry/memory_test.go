@@ -109,7 +109,7 @@ func readAtOnce(tb testing.TB, hosts, images []string) (peak uint64) {
 	const namespaces = 10
 	told := make(chan types.NamespacedName, len(images))
 	pool := NewPool(PoolOptions{
-		Credentials: func(context.Context, Target) (authn.Keychain, error) { return &Keychain{}, nil },
+		Credentials: func(context.Context, Target, []string) (authn.Keychain, error) { return &Keychain{}, nil },
 		Notify:      func(_ context.Context, stack types.NamespacedName) { told <- stack },
 	})
 	pool.Configure(Options{Insecure: hosts})

@@ -209,7 +209,7 @@ func TestMirrorsOfTags(t *testing.T) {
 	}
 	told := make(chan types.NamespacedName, 10)
 	pool := NewPool(PoolOptions{
-		Credentials: func(context.Context, Target) (authn.Keychain, error) { return keychain, nil },
+		Credentials: func(context.Context, Target, []string) (authn.Keychain, error) { return keychain, nil },
 		Notify:      func(_ context.Context, stack types.NamespacedName) { told <- stack },
 		FirstRetry:  10 * time.Millisecond, LookAgain: 20 * time.Millisecond, Fresh: time.Nanosecond,
 	})

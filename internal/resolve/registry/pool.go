@@ -31,8 +31,8 @@ type Target struct {
 
 // PoolOptions configures a Pool.
 type PoolOptions struct {
-	// Credentials returns the credentials that the kubelet would use for a target.
-	Credentials func(ctx context.Context, target Target) (authn.Keychain, error)
+	// Credentials returns the credentials that the kubelet would use for a target, in the given repositories.
+	Credentials func(ctx context.Context, target Target, repositories []string) (authn.Keychain, error)
 	// Notify receives each stack for which the result of Read, ReadProviders or Watch has changed. It may block until ctx
 	// ends.
 	Notify func(ctx context.Context, stack types.NamespacedName)
@@ -314,7 +314,7 @@ func registryOf(image string) string {
 }
 
 func (p *Pool) read(ctx context.Context, reader *Reader, target Target, old ages) Outcome {
-	credentials, err := p.options.Credentials(ctx, target)
+	credentials, err := p.options.Credentials(ctx, target, reader.repositories(target.Image))
 	if err != nil {
 		return Outcome{Err: err}
 	}

@@ -19,11 +19,13 @@ func runPool(t *testing.T, server *served, credentials func(Target) (authn.Keych
 	t.Helper()
 	var told atomic.Int32
 	pool := NewPool(PoolOptions{
-		FirstRetry:  time.Millisecond,
-		LookAgain:   time.Millisecond,
-		Fresh:       time.Nanosecond,
-		Credentials: func(_ context.Context, target Target) (authn.Keychain, error) { return credentials(target) },
-		Notify:      func(context.Context, types.NamespacedName) { told.Add(1) },
+		FirstRetry: time.Millisecond,
+		LookAgain:  time.Millisecond,
+		Fresh:      time.Nanosecond,
+		Credentials: func(_ context.Context, target Target, _ []string) (authn.Keychain, error) {
+			return credentials(target)
+		},
+		Notify: func(context.Context, types.NamespacedName) { told.Add(1) },
 	})
 	pool.Configure(Options{Insecure: []string{server.host}, Timeout: 5 * time.Second})
 	ctx, cancel := context.WithCancel(context.Background())

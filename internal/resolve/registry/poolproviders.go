@@ -41,9 +41,12 @@ type providersTask struct {
 	found map[string]Outcome
 	// pass holds the outcomes of the current pass. begun is the start of this pass. Zero means that no pass is in
 	// progress.
-	pass     map[string]Outcome
-	begun    time.Time
+	pass  map[string]Outcome
+	begun time.Time
+	// keychain holds the credentials for all images during a pass. If they are too large to be kept, it is nil and large
+	// is true.
 	keychain authn.Keychain
+	large    bool
 	attempts int
 }
 
@@ -126,17 +129,41 @@ func (p *Pool) handleProviders(ctx context.Context, stack types.NamespacedName) 
 		return false
 	}
 	var outcome Outcome
-	whole := false // whether the failure applies to every image
-	if task.keychain == nil {
-		task.keychain, outcome.Err = p.options.Credentials(ctx, Target{Stack: stack, Credentials: task.target.Credentials})
-		whole = outcome.Err != nil
-	}
-	if outcome.Err == nil {
-		read := reader.readAs(ctx, image, task.keychain, true, old)
+	keychain, err := p.keychain(ctx, task, image, reader)
+	whole := err != nil // whether the failure applies to every image
+	if whole {
+		outcome.Err = err
+	} else {
+		read := reader.readAs(ctx, image, keychain, true, old)
 		outcome = Outcome{Image: read.image, Err: read.err, asked: read.asked}
 	}
 	release()
 	return ctx.Err() == nil && p.concludeProvider(task, image, outcome, whole)
+}
+
+// keychain returns the credentials for an image. It reads those for all images of the stack at once and keeps them for
+// the pass, unless they are too large.
+func (p *Pool) keychain(
+	ctx context.Context, task *providersTask, image string, reader *Reader,
+) (authn.Keychain, error) {
+	if task.keychain != nil {
+		return task.keychain, nil
+	}
+	images := task.target.Images
+	if task.large {
+		images = []string{image}
+	}
+	target := Target{Stack: task.target.Stack, Credentials: task.target.Credentials}
+	keychain, err := p.options.Credentials(ctx, target, reader.repositories(images...))
+	if err != nil {
+		return nil, err
+	}
+	if of, ok := keychain.(*Keychain); ok && of.size() > maxCredentials {
+		task.large = true
+	} else if !task.large {
+		task.keychain = keychain
+	}
+	return keychain, nil
 }
 
 // beginProvider takes a share of the pool for the next image of a stack's external providers. It returns a nil reader
@@ -208,7 +235,8 @@ func (t *providersTask) skipOthers(image string, outcome Outcome, whole, late bo
 func (p *Pool) concludePass(task *providersTask) (news bool) {
 	news = !sameOutcomes(task.found, task.pass)
 	p.unkeep(task)
-	task.found, task.begun, task.keychain = maps.Clone(task.pass), time.Time{}, nil
+	task.found, task.begun = maps.Clone(task.pass), time.Time{}
+	task.keychain, task.large = nil, false
 	p.keep(task)
 	if pause, ok := p.pauseOf(task); ok {
 		p.queue.AddAfter(key{stack: task.target.Stack, kind: readProviders}, pause)

@@ -49,8 +49,8 @@ type tagTask struct {
 // toldFailures is the number of consecutive failures after which Watch reports the failure.
 const toldFailures = 2
 
-// maxCredentials is the maximum size, in bytes, of the credentials that the pool keeps for a tag. The pool reads larger
-// credentials for each comparison.
+// maxCredentials is the maximum size, in bytes, of the credentials that the pool keeps for a tag, or for the images of
+// a stack's external providers. The pool reads larger credentials for each comparison or image.
 const maxCredentials = 16 << 10
 
 // Watch returns the result of comparing a tag. It returns false until an attempt ends. It does not wait: the first call
@@ -132,7 +132,7 @@ func (p *Pool) compare(ctx context.Context, reader *Reader, task *tagTask, old a
 			return task.auth, read
 		}
 	}
-	keychain, err := p.options.Credentials(ctx, task.watched.Target)
+	keychain, err := p.options.Credentials(ctx, task.watched.Target, reader.repositories(task.watched.Image))
 	if err != nil {
 		return nil, reading{err: err}
 	}

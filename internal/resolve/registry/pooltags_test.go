@@ -31,14 +31,14 @@ func watch(t *testing.T, challenge string) *watching {
 	w := &watching{server: serveInMemory(t, challenge)}
 	w.Pool = inMemoryPool(t, w.server)
 	inner := w.options.Credentials
-	w.options.Credentials = func(ctx context.Context, target Target) (authn.Keychain, error) {
+	w.options.Credentials = func(ctx context.Context, target Target, repositories []string) (authn.Keychain, error) {
 		w.credentials.Add(1)
 		if password := w.password.Load(); password != nil {
 			keychain := &Keychain{}
 			return keychain, keychain.Add([]byte(`{"auths":{"` + memoryHost + `":{"auth":"` + encoded("robot:"+*password) +
 				`"}}}`))
 		}
-		return inner(ctx, target)
+		return inner(ctx, target, repositories)
 	}
 	w.options.Notify = func(context.Context, types.NamespacedName) { w.told.Add(1) }
 	return w

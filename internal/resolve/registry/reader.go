@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -165,6 +166,24 @@ func (r *Reader) authenticator(
 		return nil, err
 	}
 	return authn.Resolve(ctx, keychain, refs[0].Context())
+}
+
+// repositories returns the names of the repositories from which images can be read. It leaves out images that must not
+// be read.
+func (r *Reader) repositories(images ...string) []string {
+	names := []string{}
+	for _, image := range images {
+		refs, err := r.references(image)
+		if err != nil {
+			continue // the read of this image reports the error
+		}
+		for _, ref := range refs {
+			if name := ref.Context().String(); !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }
 
 // only is a keychain with the same credentials for every resource.

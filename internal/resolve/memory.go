@@ -1,0 +1,113 @@
+package resolve
+
+import (
+	"container/list"
+	"sync"
+	"unique"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// maxRemembered is the maximum size, in bytes, of the contents that a memory holds for the stacks in a namespace. Equal
+// values count once. The bound for the content of images is the same.
+const maxRemembered = 32 << 20
+
+// memory remembers the contents of ConfigMaps for stacks. If the stacks in a namespace have more than maxRemembered
+// bytes, the memory forgets those that were read least recently. The operator then reads them again when it needs them.
+type memory struct {
+	mu     sync.Mutex
+	shares map[string]*share // by namespace
+}
+
+// user identifies what a stack remembers: the ConfigMaps to which it refers, or its base configuration.
+type user struct {
+	stack types.NamespacedName
+	base  bool
+}
+
+// share is the part of the memory for the stacks in a namespace.
+type share struct {
+	entries map[user]*list.Element
+	order   list.List // of *remembered, least recently used first
+	values  map[unique.Handle[string]]int
+	size    int
+}
+
+// remembered holds the contents for one user, by the ID of the reference.
+type remembered struct {
+	user     user
+	contents map[string]*content
+}
+
+func newMemory() *memory { return &memory{shares: map[string]*share{}} }
+
+// find returns a content, or nil if it is not remembered. Callers must not change it.
+func (m *memory) find(of user, id string) *content {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s := m.shares[of.stack.Namespace]; s != nil && s.entries[of] != nil {
+		s.order.MoveToBack(s.entries[of])
+		return s.entries[of].Value.(*remembered).contents[id] //nolint:forcetypeassert // the list has one type
+	}
+	return nil
+}
+
+// put replaces the contents for a user.
+func (m *memory) put(of user, contents map[string]*content) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.forget(of)
+	if len(contents) == 0 {
+		return
+	}
+	s := m.shares[of.stack.Namespace]
+	if s == nil {
+		s = &share{entries: map[user]*list.Element{}, values: map[unique.Handle[string]]int{}}
+		m.shares[of.stack.Namespace] = s
+	}
+	s.entries[of] = s.order.PushBack(&remembered{of, contents})
+	s.count(contents, 1)
+	for s.size > maxRemembered {
+		m.forget(s.order.Front().Value.(*remembered).user) //nolint:forcetypeassert // the list has one type
+	}
+}
+
+// drop forgets the contents for a user.
+func (m *memory) drop(of user) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.forget(of)
+}
+
+func (m *memory) forget(of user) {
+	s := m.shares[of.stack.Namespace]
+	if s == nil || s.entries[of] == nil {
+		return
+	}
+	entry := s.order.Remove(s.entries[of]).(*remembered) //nolint:forcetypeassert // the list has one type
+	delete(s.entries, of)
+	s.count(entry.contents, -1)
+	if len(s.entries) == 0 {
+		delete(m.shares, of.stack.Namespace)
+	}
+}
+
+// count adds or removes the values of contents.
+func (s *share) count(contents map[string]*content, by int) {
+	for _, content := range contents {
+		s.size += by * content.fixed()
+		for _, value := range content.data {
+			before := s.values[value]
+			switch now := before + by; {
+			case now == 0:
+				delete(s.values, value)
+				s.size -= len(value.Value())
+			case before == 0:
+				s.size += len(value.Value())
+				s.values[value] = now
+			default:
+				s.values[value] = now
+			}
+		}
+	}
+}

@@ -1,0 +1,31 @@
+package stub
+
+import (
+	"context"
+	"reflect"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Reader reads whole objects from a cache with stubs. It reads an object from the API server if the cache holds only a
+// stub of it. Lists may contain stubs.
+type Reader struct {
+	// The embedded Reader is the cache.
+	client.Reader
+	// Direct reads from the API server.
+	Direct client.Reader
+}
+
+// Get reads an object that is at least as new as the cached one.
+func (r Reader) Get(
+	ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption,
+) error {
+	if err := r.Reader.Get(ctx, key, object, options...); err != nil || !Is(object) {
+		return err
+	}
+	cached, kind := object.GetResourceVersion(), object.GetObjectKind().GroupVersionKind()
+	reflect.ValueOf(object).Elem().SetZero() // the cache may own the maps in the stub
+	object.GetObjectKind().SetGroupVersionKind(kind)
+	return r.Direct.Get(ctx, key, object, &client.GetOptions{Raw: &metav1.GetOptions{ResourceVersion: cached}})
+}

@@ -1,0 +1,270 @@
+package scale_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// flood is a set of valid objects with which a tenant with ordinary rights tries to exhaust the operator's memory.
+type flood struct {
+	name string
+	// objects is the number of objects, and create creates one of them.
+	objects int
+	create  func(ctx context.Context, c client.Client, namespace string, i int) error
+}
+
+// floods lists objects that operators once kept in memory. The comments list what each flood contains.
+var floods = []flood{
+	{"labels", 160, createLabels},               // stacks, ConfigMaps, Secrets, Services and Pods with 1.2 MB of labels
+	{"configmaps", 150, createConfigMaps},       // 0.9 MB in each of two ConfigMaps of which a stack uses one key
+	{"pullsecrets", 254, createPullSecrets},     // four stacks with 250 pull Secrets of 0.7 MB
+	{"secretreferences", 244, createReferences}, // four stacks with 1,900 references to values of 120 kB
+}
+
+// BenchmarkTenantsFloods measures how each flood in one namespace affects the operator's memory and a stack in another
+// namespace. Run it with -benchtime=1x, as `make bench-tenants` does.
+func BenchmarkTenantsFloods(b *testing.B) {
+	ctrl.SetLogger(logr.Discard())
+	for i := range floods {
+		b.Run(floods[i].name, func(b *testing.B) {
+			for b.Loop() {
+				m := measureFlood(b, &floods[i])
+				b.ReportMetric(max(m.most, m.restarted), "MiB")
+				b.ReportMetric(slices.Max(m.waited), "s-status")
+				fmt.Fprintln(os.Stdout, m.table(floods[i].name))
+			}
+		})
+	}
+}
+
+// flooded contains the results of one flood.
+type flooded struct {
+	most, restarted float64 // MiB
+	// waited holds the times in seconds until a plain stack of another namespace has a status. started is the same after a
+	// restart, from the start of the operator.
+	waited  []float64
+	started float64
+}
+
+// table returns a table of the figures and their limits.
+func (m *flooded) table(name string) string {
+	var text strings.Builder
+	row := func(what, figure, limit string) { fmt.Fprintf(&text, "| %s | %s | %s |\n", what, figure, limit) }
+	fmt.Fprintf(&text, "\nflood of %s\n\n| measure | figure | limit |\n|---|---|---|\n", name)
+	row("maximum resident memory", fmt.Sprintf("%.0f MiB", m.most), "400 MiB")
+	row("the same after a restart", fmt.Sprintf("%.0f MiB", m.restarted), "400 MiB")
+	row("first status of a plain stack of another namespace: median, slowest",
+		fmt.Sprintf("%.2f s, %.2f s of %d", median(m.waited), slices.Max(m.waited), len(m.waited)), "2 s")
+	row("the same, from the start of a restarted operator", fmt.Sprintf("%.1f s", m.started), "30 s")
+	return text.String()
+}
+
+// measureFlood measures one flood on a control plane of its own.
+func measureFlood(b *testing.B, f *flood) (m flooded) {
+	b.Helper()
+	c := startCluster(b)
+	for _, name := range []string{inLoud, inCalm} {
+		c.create(b, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
+		c.create(b, &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: "creds"},
+			StringData: map[string]string{"token": "x"},
+		})
+	}
+	o := c.startOperator(b)
+	c.statusOf(b, "before")
+	made := make(chan error, 1)
+	go func() {
+		group, ctx := errgroup.WithContext(b.Context())
+		group.SetLimit(workers)
+		for i := range f.objects {
+			group.Go(func() error { return patiently(func() error { return f.create(ctx, c, inLoud, i) }) })
+		}
+		made <- group.Wait()
+	}()
+	for running := true; running; {
+		select {
+		case err := <-made:
+			if running = false; err != nil {
+				b.Fatal(err)
+			}
+		case <-time.After(time.Second):
+		}
+		m.waited = append(m.waited, c.statusOf(b, fmt.Sprintf("among-%d", len(m.waited))))
+	}
+	c.rests(b)
+	m.most = o.most(b)
+	o.stop(b)
+
+	begin := time.Now()
+	o = c.startOperator(b)
+	c.statusOf(b, "after")
+	m.started = time.Since(begin).Seconds()
+	c.rests(b)
+	m.restarted = o.most(b)
+	o.stop(b)
+	return m
+}
+
+// patiently repeats a call while a busy API server does not answer in time. Such a call may have created the object.
+func patiently(create func() error) error {
+	for {
+		err := create()
+		if !apierrors.IsTimeout(err) && !apierrors.IsServerTimeout(err) && !apierrors.IsTooManyRequests(err) {
+			return client.IgnoreAlreadyExists(err)
+		}
+	}
+}
+
+// statusOf creates a plain stack in the other namespace, and returns the time in seconds until it has a status.
+func (c *cluster) statusOf(b *testing.B, name string) float64 {
+	b.Helper()
+	stack := c.newStack(b, inCalm, name)
+	started := time.Now()
+	c.create(b, stack)
+	eventually(b, poll/10, "the status of a plain stack", func() (bool, error) {
+		err := c.Get(b.Context(), client.ObjectKeyFromObject(stack), stack)
+		return stack.Status.Phase != "", err
+	})
+	return time.Since(started).Seconds()
+}
+
+// noise returns random text, which does not share memory with other text.
+func noise(bytes int) string {
+	var text strings.Builder
+	for text.Len() < bytes {
+		fmt.Fprintf(&text, "%016x", rand.Uint64())
+	}
+	return text.String()[:bytes]
+}
+
+// newFlooding returns a stack with a specification in YAML.
+func newFlooding(namespace, name, spec string) (*v1alpha2.LlamaStackDistribution, error) {
+	stack := &v1alpha2.LlamaStackDistribution{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+	return stack, yaml.UnmarshalStrict([]byte(spec), &stack.Spec)
+}
+
+// createLabels creates an object that the operator caches, with labels of 1.2 MB.
+func createLabels(ctx context.Context, c client.Client, namespace string, i int) error {
+	meta := metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprint("l", i), Labels: names.Labels("z")}
+	meta.Labels[names.LabelApp] = names.App
+	for n := range 9500 {
+		meta.Labels[fmt.Sprintf("k%05d%s", n, strings.Repeat("x", 50))] = strings.Repeat("v", 63)
+	}
+	switch {
+	case i < 70:
+		stack, err := newFlooding(namespace, meta.Name, "distribution: {name: starter}")
+		if err != nil {
+			return err
+		}
+		stack.ObjectMeta = meta
+		return c.Create(ctx, stack)
+	case i < 90:
+		return c.Create(ctx, &corev1.ConfigMap{ObjectMeta: meta})
+	case i < 100:
+		return c.Create(ctx, &corev1.Secret{ObjectMeta: meta})
+	case i < 130:
+		ports := []corev1.ServicePort{{Port: 80}}
+		return c.Create(ctx, &corev1.Service{ObjectMeta: meta, Spec: corev1.ServiceSpec{Ports: ports}})
+	default:
+		spec := corev1.PodSpec{Containers: []corev1.Container{{Name: "a", Image: "x"}}}
+		return c.Create(ctx, &corev1.Pod{ObjectMeta: meta, Spec: spec})
+	}
+}
+
+// createConfigMaps creates a stack, and two ConfigMaps to which it refers.
+func createConfigMaps(ctx context.Context, c client.Client, namespace string, i int) error {
+	for name, key := range map[string]string{"override": "config.yaml", "authorities": "ca-bundle.crt"} {
+		err := c.Create(ctx, &corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprint(name, i)},
+			Data:       map[string]string{key: "version: 2\n", "unused": noise(930_000)},
+		})
+		if client.IgnoreAlreadyExists(err) != nil {
+			return err
+		}
+	}
+	stack, err := newFlooding(namespace, fmt.Sprint("c", i), fmt.Sprintf(`
+distribution: {name: starter}
+overrideConfig: {configMapName: override%d}
+networking: {tls: {caBundle: {configMapName: authorities%d}}}
+`, i, i))
+	if err != nil {
+		return err
+	}
+	return c.Create(ctx, stack)
+}
+
+// createPullSecrets creates 250 pull Secrets, and then stacks that name all of them and an image that must be read.
+func createPullSecrets(ctx context.Context, c client.Client, namespace string, i int) error {
+	const secrets = 250
+	if i < secrets {
+		content, err := json.Marshal(map[string]any{"auths": map[string]any{
+			fmt.Sprintf("r%d.example", i): map[string]string{"username": "u", "password": noise(720_000)},
+		}})
+		if err != nil {
+			return err
+		}
+		return c.Create(ctx, &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprint("pull", i)},
+			Type:       corev1.SecretTypeDockerConfigJson,
+			Data:       map[string][]byte{corev1.DockerConfigJsonKey: content},
+		})
+	}
+	var pulls []string
+	for n := range secrets {
+		pulls = append(pulls, fmt.Sprintf("{name: pull%d}", n))
+	}
+	stack, err := newFlooding(namespace, fmt.Sprint("p", i), fmt.Sprintf(`
+distribution: {image: "127.0.0.1:1/x/y:1"}
+workload: {overrides: {imagePullSecrets: [%s]}}
+`, strings.Join(pulls, ", ")))
+	if err != nil {
+		return err
+	}
+	return c.Create(ctx, stack)
+}
+
+// createReferences creates 240 Secrets with eight values of 120 kB, and then stacks that refer to all values.
+func createReferences(ctx context.Context, c client.Client, namespace string, i int) error {
+	const secrets, keys, each = 240, 8, 60
+	if i < secrets {
+		data := map[string]string{}
+		for k := range keys {
+			data[fmt.Sprint("k", k)] = noise(120_000)
+		}
+		return c.Create(ctx, &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprint("r", i)}, StringData: data,
+		})
+	}
+	var spec strings.Builder
+	spec.WriteString("distribution: {name: starter}\nproviders:\n  inference:\n")
+	for n := range secrets * keys {
+		if n%each == 0 {
+			fmt.Fprintf(&spec, "  - id: p%d\n    provider: vllm\n    endpoint: http://v:1\n    secretRefs:\n", n)
+		}
+		fmt.Fprintf(&spec, "      x%d: {secretKeyRef: {name: r%d, key: k%d}}\n", n, n/keys, n%keys)
+	}
+	stack, err := newFlooding(namespace, fmt.Sprint("s", i), spec.String())
+	if err != nil {
+		return err
+	}
+	return c.Create(ctx, stack)
+}
