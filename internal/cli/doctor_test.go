@@ -116,7 +116,9 @@ func TestDoctorBounds(t *testing.T) {
 	}
 	api.PutList(t, "/apis/llamastack.io/v1alpha2/namespaces/team-a/llamastackdistributions", "llamastack.io/v1alpha2",
 		"LlamaStackDistributionList")
-	api.Put(t, "/api/v1/namespaces/team-a", object{"metadata": object{"name": "team-a", "labels": object{"tier": "trial"}}})
+	api.Put(t, "/api/v1/namespaces/team-a", object{
+		"metadata": object{"name": "team-a", "labels": object{"tier": "trial"}},
+	})
 	api.PutList(t, "/apis/llamastack.io/v1alpha2/namespaces/team-b/llamastackdistributions", "llamastack.io/v1alpha2",
 		"LlamaStackDistributionList")
 	for _, tc := range []struct{ namespace, bounds, want string }{

@@ -85,7 +85,8 @@ func TestBounds(t *testing.T) {
 // they need the labels and do not know them.
 func TestBoundsByLabel(t *testing.T) {
 	file := operatorConfig(t, "  bounds: '[{namespaceLabels: {tier: trial}, images: [quay.io/team]}]'\n")
-	bounded := strings.Replace(stack("{distribution: {name: starter}}"), "metadata: {", "metadata: {namespace: team-a, ", 1)
+	plain := stack("{distribution: {name: starter}}")
+	bounded := strings.Replace(plain, "metadata: {", "metadata: {namespace: team-a, ", 1)
 	namespace := func(tier string) string {
 		return bounded + "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: team-a, labels: {tier: " + tier + "}}\n"
 	}

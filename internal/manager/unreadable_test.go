@@ -25,8 +25,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
-// TestCacheOfUnreadableStacks checks that stacks which are stored without the bounds of the definition and the policy do
-// not keep the operator from reading the other stacks.
+// TestCacheOfUnreadableStacks checks that stacks which are stored without the bounds of the definition and the policy
+// do not keep the operator from reading the other stacks.
 func TestCacheOfUnreadableStacks(t *testing.T) {
 	cluster := testutil.StartCluster(t, testutil.Options{Bare: true})
 	installUnbounded(t, cluster)

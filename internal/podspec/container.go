@@ -20,9 +20,10 @@ func (c *check) containers(path *field.Path, containers []corev1.Container, of N
 		c.Add(EnvFrom(path.Child("envFrom"), container.EnvFrom)...)
 		c.Add(Resources(path.Child("resources"), &container.Resources, of.Claim)...)
 		c.Add(Mounts(path.Child("volumeMounts"), container.VolumeMounts, of.Volume)...)
-		oneOf(c, path.Child("imagePullPolicy"), container.ImagePullPolicy, corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)
-		oneOf(c, path.Child("terminationMessagePolicy"), container.TerminationMessagePolicy, corev1.TerminationMessageReadFile,
-			corev1.TerminationMessageFallbackToLogsOnError)
+		oneOf(c, path.Child("imagePullPolicy"), container.ImagePullPolicy, corev1.PullAlways, corev1.PullIfNotPresent,
+			corev1.PullNever)
+		oneOf(c, path.Child("terminationMessagePolicy"), container.TerminationMessagePolicy,
+			corev1.TerminationMessageReadFile, corev1.TerminationMessageFallbackToLogsOnError)
 		c.probe(path.Child("livenessProbe"), container.LivenessProbe, true)
 		c.probe(path.Child("startupProbe"), container.StartupProbe, true)
 		c.probe(path.Child("readinessProbe"), container.ReadinessProbe, false)
@@ -69,8 +70,9 @@ func (c *check) probe(path *field.Path, probe *corev1.Probe, once bool) {
 		c.portNumber(path.Child("grpc", "port"), probe.GRPC.Port)
 	}
 	for name, value := range map[string]int32{
-		"initialDelaySeconds": probe.InitialDelaySeconds, "timeoutSeconds": probe.TimeoutSeconds, "periodSeconds": probe.PeriodSeconds,
-		"successThreshold": probe.SuccessThreshold, "failureThreshold": probe.FailureThreshold,
+		"initialDelaySeconds": probe.InitialDelaySeconds, "timeoutSeconds": probe.TimeoutSeconds,
+		"periodSeconds": probe.PeriodSeconds, "successThreshold": probe.SuccessThreshold,
+		"failureThreshold": probe.FailureThreshold,
 	} {
 		notNegative(c, path.Child(name), &value)
 	}
@@ -79,7 +81,9 @@ func (c *check) probe(path *field.Path, probe *corev1.Probe, once bool) {
 	}
 }
 
-func (c *check) handler(path *field.Path, count int, get *corev1.HTTPGetAction, socket *corev1.TCPSocketAction, exec *corev1.ExecAction) {
+func (c *check) handler(
+	path *field.Path, count int, get *corev1.HTTPGetAction, socket *corev1.TCPSocketAction, exec *corev1.ExecAction,
+) {
 	if count > 1 {
 		c.Forbidden(path, "%d handlers are set: keep one of exec, grpc, httpGet and tcpSocket", count)
 	}
@@ -99,7 +103,9 @@ func (c *check) lifecycle(path *field.Path, lifecycle *corev1.Lifecycle) {
 	if lifecycle == nil {
 		return
 	}
-	for name, handler := range map[string]*corev1.LifecycleHandler{"postStart": lifecycle.PostStart, "preStop": lifecycle.PreStop} {
+	for name, handler := range map[string]*corev1.LifecycleHandler{
+		"postStart": lifecycle.PostStart, "preStop": lifecycle.PreStop,
+	} {
 		if handler != nil {
 			c.handler(path.Child(name), sources(handler), handler.HTTPGet, handler.TCPSocket, handler.Exec)
 		}

@@ -16,7 +16,8 @@ var (
 		"status.hostIPs", "status.podIP", "status.podIPs",
 	}
 	envResources = []string{
-		"limits.cpu", "limits.ephemeral-storage", "limits.memory", "requests.cpu", "requests.ephemeral-storage", "requests.memory",
+		"limits.cpu", "limits.ephemeral-storage", "limits.memory",
+		"requests.cpu", "requests.ephemeral-storage", "requests.memory",
 	}
 )
 
@@ -61,8 +62,8 @@ func (c *check) variable(path *field.Path, variable *corev1.EnvVar) {
 }
 
 func isEnvField(text string) bool {
-	return slices.Contains(envFields, text) ||
-		(strings.HasPrefix(text, "metadata.labels['") || strings.HasPrefix(text, "metadata.annotations['")) && strings.HasSuffix(text, "']")
+	keyed := strings.HasPrefix(text, "metadata.labels['") || strings.HasPrefix(text, "metadata.annotations['")
+	return slices.Contains(envFields, text) || keyed && strings.HasSuffix(text, "']")
 }
 
 // key checks a reference to a key of a ConfigMap or Secret.

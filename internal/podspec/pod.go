@@ -55,7 +55,8 @@ func (c *check) placement(path *field.Path, spec *corev1.PodSpec) {
 		c.name(path.Child("schedulingGates").Index(i).Child("name"), gate.Name, validation.IsQualifiedName)
 	}
 	for i, gate := range spec.ReadinessGates {
-		c.name(path.Child("readinessGates").Index(i).Child("conditionType"), string(gate.ConditionType), validation.IsQualifiedName)
+		kind := path.Child("readinessGates").Index(i).Child("conditionType")
+		c.name(kind, string(gate.ConditionType), validation.IsQualifiedName)
 	}
 }
 
@@ -71,8 +72,8 @@ func (c *check) network(path *field.Path, spec *corev1.PodSpec) {
 			c.text(path.Child("hostnames").Index(j), name, subdomain)
 		}
 	}
-	oneOf(c, path.Child("dnsPolicy"), spec.DNSPolicy, corev1.DNSClusterFirst, corev1.DNSClusterFirstWithHostNet, corev1.DNSDefault,
-		corev1.DNSNone)
+	oneOf(c, path.Child("dnsPolicy"), spec.DNSPolicy, corev1.DNSClusterFirst, corev1.DNSClusterFirstWithHostNet,
+		corev1.DNSDefault, corev1.DNSNone)
 	config, path := spec.DNSConfig, path.Child("dnsConfig")
 	if spec.DNSPolicy == corev1.DNSNone && (config == nil || len(config.Nameservers) == 0) {
 		c.Required(path.Child("nameservers"), "required: dnsPolicy None needs a nameserver")
@@ -121,7 +122,8 @@ func (c *check) security(path *field.Path, s *corev1.PodSecurityContext) {
 		notNegative(c, path.Child("supplementalGroups").Index(i), &s.SupplementalGroups[i])
 	}
 	if s.FSGroupChangePolicy != nil {
-		oneOf(c, path.Child("fsGroupChangePolicy"), *s.FSGroupChangePolicy, corev1.FSGroupChangeOnRootMismatch, corev1.FSGroupChangeAlways)
+		oneOf(c, path.Child("fsGroupChangePolicy"), *s.FSGroupChangePolicy, corev1.FSGroupChangeOnRootMismatch,
+			corev1.FSGroupChangeAlways)
 	}
 	for i, parameter := range s.Sysctls {
 		if !sysctl.MatchString(parameter.Name) {

@@ -18,13 +18,18 @@ var native = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, co
 
 // vendors maps words that users write to the resources that they mean.
 var vendors = map[string]string{
-	"gpu": "nvidia.com/gpu; AMD's is amd.com/gpu", "gpus": "nvidia.com/gpu; AMD's is amd.com/gpu", "nvidia": "nvidia.com/gpu",
-	"storage": "ephemeral-storage; the size of a volume is spec.workload.storage.size", "mem": "memory",
+	"gpu":     "nvidia.com/gpu; AMD's is amd.com/gpu",
+	"gpus":    "nvidia.com/gpu; AMD's is amd.com/gpu",
+	"nvidia":  "nvidia.com/gpu",
+	"storage": "ephemeral-storage; the size of a volume is spec.workload.storage.size",
+	"mem":     "memory",
 }
 
 // Resources checks the resources of a container. The parameter claims reports whether the pod has a resource claim with
 // this name.
-func Resources(path *field.Path, resources *corev1.ResourceRequirements, claims func(name string) bool) field.ErrorList {
+func Resources(
+	path *field.Path, resources *corev1.ResourceRequirements, claims func(name string) bool,
+) field.ErrorList {
 	var c check
 	limits, requests := path.Child("limits"), path.Child("requests")
 	for _, name := range slices.Sorted(maps.Keys(resources.Limits)) {

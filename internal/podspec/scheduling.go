@@ -126,7 +126,9 @@ func (c *check) requirement(path *field.Path, r corev1.NodeSelectorRequirement) 
 	}
 }
 
-func (c *check) podTerms(path *field.Path, required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm) {
+func (c *check) podTerms(
+	path *field.Path, required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm,
+) {
 	for i := range required {
 		c.podTerm(path.Child("requiredDuringSchedulingIgnoredDuringExecution").Index(i), &required[i])
 	}

@@ -26,9 +26,9 @@ func Volumes(path *field.Path, volumes []corev1.Volume) field.ErrorList {
 
 // sources returns the number of pointers that are set in a struct of alternatives.
 func sources(alternatives any) int {
-	value, count := reflect.ValueOf(alternatives).Elem(), 0
-	for i := range value.NumField() {
-		if value.Field(i).Kind() == reflect.Pointer && !value.Field(i).IsNil() {
+	count := 0
+	for _, alternative := range reflect.ValueOf(alternatives).Elem().Fields() {
+		if alternative.Kind() == reflect.Pointer && !alternative.IsNil() {
 			count++
 		}
 	}
@@ -50,7 +50,8 @@ func (c *check) source(path *field.Path, source *corev1.VolumeSource) {
 		c.Required(path.Child("persistentVolumeClaim", "claimName"), "required: set the name of a claim")
 	}
 	if s := source.EmptyDir; s != nil && s.SizeLimit != nil && s.SizeLimit.Sign() < 0 {
-		c.Invalid(path.Child("emptyDir", "sizeLimit"), s.SizeLimit.String(), "%s is negative: use a size such as 1Gi", s.SizeLimit)
+		size := path.Child("emptyDir", "sizeLimit")
+		c.Invalid(size, s.SizeLimit.String(), "%s is negative: use a size such as 1Gi", s.SizeLimit)
 	}
 	if s := source.HostPath; s != nil {
 		path := path.Child("hostPath", "path")
@@ -88,7 +89,8 @@ func (c *check) projected(path *field.Path, projected *corev1.ProjectedVolumeSou
 				c.Required(path.Child("serviceAccountToken", "path"), "required: set the path of the file")
 			}
 			if seconds := s.ExpirationSeconds; seconds != nil && *seconds < 600 {
-				c.Invalid(path.Child("serviceAccountToken", "expirationSeconds"), *seconds, "%d is too small: use 600 or more", *seconds)
+				path := path.Child("serviceAccountToken", "expirationSeconds")
+				c.Invalid(path, *seconds, "%d is too small: use 600 or more", *seconds)
 			}
 		}
 	}

@@ -53,8 +53,8 @@ const (
 	exitUnknown = 255
 )
 
-// lostWithNode reports whether a container ended because its node stopped. In this case, the kubelet has neither an exit
-// code nor a log of the container.
+// lostWithNode reports whether a container ended because its node stopped. In this case, the kubelet has neither an
+// exit code nor a log of the container.
 func lostWithNode(ended *corev1.ContainerStateTerminated) bool {
 	return ended != nil && ended.Reason == "Unknown" && ended.ExitCode == exitUnknown
 }

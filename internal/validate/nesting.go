@@ -26,8 +26,8 @@ func unreadable(obj *v1alpha2.LlamaStackDistribution) field.ErrorList {
 	return field.ErrorList{{Type: field.ErrorTypeInvalid, Detail: problem}}
 }
 
-// untyped lists the parts of a spec that have no type in the schema, or that contain such parts, as paths. A star stands
-// for every field.
+// untyped lists the parts of a spec that have no type in the schema, or that contain such parts, as paths. A star
+// stands for every field.
 var untyped = [][]string{
 	{"settings"},
 	{"externalProviders"},

@@ -63,7 +63,8 @@ func (c *checks) podNames() podspec.Names {
 				slices.ContainsFunc(patch.Spec.Volumes, is)
 		},
 		Claim: func(name string) bool {
-			return slices.ContainsFunc(patch.Spec.ResourceClaims, func(claim corev1.PodResourceClaim) bool { return claim.Name == name })
+			is := func(claim corev1.PodResourceClaim) bool { return claim.Name == name }
+			return slices.ContainsFunc(patch.Spec.ResourceClaims, is)
 		},
 	}
 }

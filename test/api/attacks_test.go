@@ -179,7 +179,10 @@ func TestCostlyQuantities(t *testing.T) {
 	s := newSender(t)
 	for version, specs := range quantities {
 		for name, spec := range specs {
-			for _, costly := range []string{`"1e-99999"`, `"1E+1000"`, `"1e0001"`, `"` + strings.Repeat("9", 33) + `"`, `"` + strings.Repeat("0", 200_000) + `"`} {
+			for _, costly := range []string{
+				`"1e-99999"`, `"1E+1000"`, `"1e0001"`,
+				`"` + strings.Repeat("9", 33) + `"`, `"` + strings.Repeat("0", 200_000) + `"`,
+			} {
 				body := manifest(version, "costly", fmt.Sprintf(spec, costly))
 				code, answer := s.send(t, http.MethodPost, fmt.Sprintf(stacks, version)+"?dryRun=All", body)
 				if code != http.StatusUnprocessableEntity {

@@ -41,7 +41,11 @@ workload:
   resources: {limits: {cpu: "2", memory: 2Gi, nvidia.com/gpu: "1"}, requests: {cpu: "1", memory: 1Gi}}
   storage: {size: 1Gi, storageClassName: fast, accessModes: [ReadWriteOnce]}
   topologySpreadConstraints:
-  - {maxSkew: 1, topologyKey: zone, whenUnsatisfiable: DoNotSchedule, minDomains: 1, labelSelector: {matchLabels: {a: b}}}
+  - maxSkew: 1
+    topologyKey: zone
+    whenUnsatisfiable: DoNotSchedule
+    minDomains: 1
+    labelSelector: {matchLabels: {a: b}}
   podDisruptionBudget: {minAvailable: 1}
   overrides:
     podLabels: {a: b}
@@ -59,7 +63,8 @@ workload:
     - {name: c, configMap: {name: c, defaultMode: 420, items: [{key: a, path: b, mode: 256}]}}
     - {name: s, secret: {secretName: s, items: [{key: a, path: b/c}]}}
     - {name: p, persistentVolumeClaim: {claimName: p}}
-    - {name: q, projected: {sources: [{configMap: {name: c}}, {serviceAccountToken: {path: t, expirationSeconds: 3600}}]}}
+    - name: q
+      projected: {sources: [{configMap: {name: c}}, {serviceAccountToken: {path: t, expirationSeconds: 3600}}]}
     - {name: h, hostPath: {path: /h}}
     volumeMounts:
     - {name: v, mountPath: /v, subPath: a, readOnly: true}
@@ -79,11 +84,18 @@ workload:
         tolerations: [{key: a, operator: Equal, value: b, effect: NoExecute, tolerationSeconds: 5}, {operator: Exists}]
         affinity:
           nodeAffinity:
-            requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: a, operator: In, values: [b]}]}]}
-            preferredDuringSchedulingIgnoredDuringExecution: [{weight: 5, preference: {matchExpressions: [{key: a, operator: Exists}]}}]
+            requiredDuringSchedulingIgnoredDuringExecution:
+              nodeSelectorTerms: [{matchExpressions: [{key: a, operator: In, values: [b]}]}]
+            preferredDuringSchedulingIgnoredDuringExecution:
+            - {weight: 5, preference: {matchExpressions: [{key: a, operator: Exists}]}}
           podAntiAffinity:
-            requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: zone, labelSelector: {matchExpressions: [{key: a, operator: NotIn, values: [b]}]}}]
-        securityContext: {fsGroup: 5, fsGroupChangePolicy: Always, supplementalGroups: [5], sysctls: [{name: net.core.somaxconn, value: "5"}]}
+            requiredDuringSchedulingIgnoredDuringExecution:
+            - {topologyKey: zone, labelSelector: {matchExpressions: [{key: a, operator: NotIn, values: [b]}]}}
+        securityContext:
+          fsGroup: 5
+          fsGroupChangePolicy: Always
+          supplementalGroups: [5]
+          sysctls: [{name: net.core.somaxconn, value: "5"}]
         readinessGates: [{conditionType: a.b/c}]
         initContainers: [{name: first, image: i, restartPolicy: Always, resources: {limits: {cpu: 1m}}}]
         containers:
@@ -94,7 +106,11 @@ workload:
           livenessProbe: {httpGet: {path: /, port: web}, periodSeconds: 5, successThreshold: 1, failureThreshold: 3}
           readinessProbe: {tcpSocket: {port: 80}}
           lifecycle: {preStop: {exec: {command: [a]}}}
-          securityContext: {allowPrivilegeEscalation: false, runAsUser: 5, capabilities: {drop: [ALL]}, seccompProfile: {type: RuntimeDefault}}
+          securityContext:
+            allowPrivilegeEscalation: false
+            runAsUser: 5
+            capabilities: {drop: [ALL]}
+            seccompProfile: {type: RuntimeDefault}
           volumeMounts: [{name: v, mountPath: /v}]
 `
 
@@ -110,22 +126,23 @@ func TestChildren(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if known, real := answers(t, admin, whole); known != nil || real != nil {
-		t.Fatalf("the unchanged stack: validate.Spec: %v; API server: %v", known, real)
+	if known, answer := answers(t, admin, whole); known != nil || answer != nil {
+		t.Fatalf("the unchanged stack: validate.Spec: %v; API server: %v", known, answer)
 	}
 	random, refused, accepted := rand.New(rand.NewPCG(*seed, 0)), 0, 0
 	for range *children {
 		spec := runtime.DeepCopyJSON(whole)
 		m := mutation{Rand: random}
 		m.change(spec, "workload", "networking")
-		known, real := answers(t, admin, spec)
+		known, answer := answers(t, admin, spec)
 		switch {
-		case errors.Is(real, errNotStored):
-		case known == nil && real != nil:
-			t.Errorf("%s: validate.Spec accepts the stack, and the API server rejects an object: %v", m.done, real)
-		case known != nil && real == nil && !strings.HasPrefix(known.Error(), "spec.networking.expose"): // the operator decodes it
+		case errors.Is(answer, errNotStored):
+		case known == nil && answer != nil:
+			t.Errorf("%s: validate.Spec accepts the stack, and the API server rejects an object: %v", m.done, answer)
+		case known != nil && strings.HasPrefix(known.Error(), "spec.networking.expose"): // only the operator decodes it
+		case known != nil && answer == nil:
 			t.Errorf("%s: the API server accepts all objects, and validate.Spec rejects the stack: %v", m.done, known)
-		case real != nil:
+		case answer != nil:
 			refused++
 		default:
 			accepted++
@@ -141,13 +158,14 @@ func TestChildren(t *testing.T) {
 var errNotStored = errors.New("the API server rejects the stack")
 
 // answers returns the answer of validate.Spec and that of the API server.
-func answers(t *testing.T, admin client.Client, spec map[string]any) (known, real error) {
+func answers(t *testing.T, admin client.Client, spec map[string]any) (known, answer error) {
 	t.Helper()
 	raw := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": v1alpha2.GroupVersion.String(), "kind": v1alpha2.Kind,
 		"metadata": map[string]any{"name": "children", "namespace": metav1.NamespaceDefault}, "spec": spec,
 	}}
-	if admin.Create(t.Context(), raw.DeepCopy(), client.DryRunAll, client.FieldValidation(metav1.FieldValidationStrict)) != nil {
+	strict := client.FieldValidation(metav1.FieldValidationStrict)
+	if admin.Create(t.Context(), raw.DeepCopy(), client.DryRunAll, strict) != nil {
 		return nil, errNotStored
 	}
 	stack := &v1alpha2.LlamaStackDistribution{}
@@ -177,7 +195,8 @@ func answers(t *testing.T, admin client.Client, spec map[string]any) (known, rea
 			t.Fatal(err)
 		}
 		child.SetOwnerReferences(nil)
-		if err := admin.Create(t.Context(), child, client.DryRunAll); apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {
+		err = admin.Create(t.Context(), child, client.DryRunAll)
+		if apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {
 			return errs.ToAggregate(), fmt.Errorf("%s: %w", object.GVK.Kind, err)
 		}
 	}
@@ -192,12 +211,14 @@ type mutation struct {
 
 var (
 	words = []string{
-		"", "A_b", "a b", "../x", "x", "-a", "a/b/c", "a/b", strings.Repeat("a", 64), strings.Repeat("a", 254), "Nope", "1", "10.0.0.1",
+		"", "A_b", "a b", "../x", "x", "-a", "a/b/c", "a/b", strings.Repeat("a", 64), strings.Repeat("a", 254), "Nope", "1",
+		"10.0.0.1",
 		"Exists", "In", "Gt", "Never", "a.b", "limits.memory", "/x", "-1", "500m", "3Mi", "Localhost", "UDP",
 	}
 	numbers = []int64{-1, 0, 1, 2, 101, 600, 1000, 65535, 65536}
 	keys    = []string{
-		"gpu", "a b", "example.com/x", "hugepages-2Mi", "emptyDir", "configMap", "secretRef", "configMapRef", "exec", "httpGet",
+		"gpu", "a b", "example.com/x", "hugepages-2Mi", "emptyDir", "configMap", "secretRef", "configMapRef", "exec",
+		"httpGet",
 		"value", "valueFrom", "subPath", "operator", "x",
 	}
 )

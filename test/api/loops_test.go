@@ -13,8 +13,8 @@ import (
 )
 
 // bounded matches the objects and lists over which the policy loops, with the reason for which each of them is short.
-// The API server's cost of a loop grows with the square of its length, so a loop without a bound before it lets a tenant
-// keep the API server busy.
+// The API server's cost of a loop grows with the square of its length, so a loop without a bound before it lets a
+// tenant keep the API server busy.
 var bounded = []struct{ reason, form string }{
 	{"a list that the policy contains", `\[.*\]|variables\.(apis|places|kinds|untyped)|kind\.strings`},
 	{"a list of a previous loop", `.*\.(filter|map)\(.*\)|\[.*|\(.*`},
@@ -62,9 +62,9 @@ func TestPolicyLoops(t *testing.T) {
 	}
 }
 
-// TestDefinitionRules checks that every rule of the definition reads only texts of a limited length, and loops only over
-// objects and lists of a limited size. The API server does not check the rules if a value exceeds these limits. It does
-// check them if a value does not match its pattern.
+// TestDefinitionRules checks that every rule of the definition reads only texts of a limited length, and loops only
+// over objects and lists of a limited size. The API server does not check the rules if a value exceeds these limits. It
+// does check them if a value does not match its pattern.
 func TestDefinitionRules(t *testing.T) {
 	for _, version := range readDefinition(t).Spec.Versions {
 		checkRules(t, version.Name, version.Schema.OpenAPIV3Schema)

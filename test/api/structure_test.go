@@ -154,7 +154,8 @@ func (r *structure) tree(levels int) string {
 // leaf returns a value without other values.
 func (r *structure) leaf() string {
 	leaves := []string{
-		"0", "-1", "1.5", "1e300", "9223372036854775807", "true", "null", `""`, "[]", "{}", `"1e-999999999"`, `"::::::::"`, `"\u0000"`,
+		"0", "-1", "1.5", "1e300", "9223372036854775807", "true", "null", `""`, "[]", "{}",
+		`"1e-999999999"`, `"::::::::"`, `"\u0000"`,
 		`"` + strings.Repeat("x:", r.size(1_000)) + `"`, `{"secretKeyRef":{"name":"a","key":"b"}}`, `{"name":"a"}`,
 	}
 	return leaves[r.IntN(len(leaves))]
@@ -163,7 +164,8 @@ func (r *structure) leaf() string {
 // amount returns a text for the place of a quantity.
 func (r *structure) amount() string {
 	exponents := []string{"", "Gi", "m", "e3", "e-999", "E1000", "e-99999", "e0000000", "Ki", "e", "e+-5", "n", "E"}
-	return []string{"", "-", "+"}[r.IntN(3)] + strings.Repeat([]string{"9", "0", "1."}[r.IntN(3)], r.size(100_000)) + r.key(exponents)
+	digits := strings.Repeat([]string{"9", "0", "1."}[r.IntN(3)], r.size(100_000))
+	return []string{"", "-", "+"}[r.IntN(3)] + digits + r.key(exponents)
 }
 
 // many returns a list with n times the same item.

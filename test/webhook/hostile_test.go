@@ -124,7 +124,7 @@ func longestConversion(ctx context.Context, b *testing.B, o *operator) time.Dura
 	for ctx.Err() == nil {
 		for _, object := range [][]byte{[]byte(small), large} {
 			body, size := review(object, 1)
-			request, err := http.NewRequestWithContext(b.Context(), http.MethodPost,
+			request, err := http.NewRequestWithContext(context.WithoutCancel(ctx), http.MethodPost,
 				fmt.Sprintf("https://127.0.0.1:%d%s", o.Port, names.ConversionPath), body)
 			if err != nil {
 				b.Fatal(err)
@@ -138,7 +138,7 @@ func longestConversion(ctx context.Context, b *testing.B, o *operator) time.Dura
 			}
 			longest = max(longest, time.Since(began))
 		}
-		time.Sleep(50 * time.Millisecond)
+		<-time.After(50 * time.Millisecond)
 	}
 	return longest
 }

@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/salvage"
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/salvage"
 )
 
 // Flags are the kubectl flags that select a cluster and the stacks for a command.
