@@ -289,7 +289,7 @@ func TestOperatorProblems(t *testing.T) {
 					"b": role(t, "role-namespaced.yaml")[1:2],
 				}
 			},
-			`error operator-rights: the operator lacks permissions in namespace "b": create configmaps, delete configmaps, get configmaps, list configmaps, patch configmaps and 91 more`,
+			`error operator-rights: the operator lacks permissions in namespace "b": create configmaps, delete configmaps, get configmaps, list configmaps, patch configmaps and 92 more`,
 		},
 	})
 }
