@@ -255,7 +255,8 @@ func TestBounds(t *testing.T) {
 	for i := range 1000 {
 		fmt.Fprintf(&spec, "unknown%d: 1, ", i)
 	}
-	got = new(playground.Playground).Run(stack("{"+spec.String()+"distribution: {name: starter}}"), playground.Options{})
+	wrong := stack("{" + spec.String() + "distribution: {name: starter}}")
+	got = new(playground.Playground).Run(strings.Repeat("---\n"+wrong, 5), playground.Options{})
 	if len(got.Findings) > playground.MaxFindings+1 {
 		t.Errorf("%d findings", len(got.Findings))
 	}
