@@ -77,7 +77,7 @@ func tried(
 				found = append(found, pods.Items[i])
 			}
 		}
-		if pods.Continue == "" {
+		if len(limit) == 0 || pods.Continue == "" { // a list from the cache is complete, but has a placeholder in Continue
 			return found, nil
 		}
 		options = append(slices.Clip(limit), client.Continue(pods.Continue))
