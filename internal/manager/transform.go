@@ -61,6 +61,10 @@ func stripStack(object any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The operator must not apply a spec from which values were removed, so this mark is never dropped.
+	if problem, isUnreadable := stack.Annotations[names.UnreadableSpec]; isUnreadable {
+		kept.Annotations[names.UnreadableSpec] = short(problem, maxMessage)
+	}
 	kept.ManagedFields = controller.OtherStatusWrites(stack.ManagedFields)
 	return kept, nil
 }

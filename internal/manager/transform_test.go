@@ -324,6 +324,11 @@ func TestStripStack(t *testing.T) {
 		}
 		delete(entries, "touched")
 	}
+	stack.Annotations[names.UnreadableSpec] = strings.Repeat("x", maxAnnotation+1)
+	if kept := strip().Annotations[names.UnreadableSpec]; len(kept) != maxMessage {
+		t.Errorf("the mark of a spec that cannot be read has %d bytes, want %d", len(kept), maxMessage)
+	}
+	delete(stack.Annotations, names.UnreadableSpec)
 	stack.Spec.Settings = &apiextensionsv1.JSON{Raw: []byte(`"` + strings.Repeat("x", validate.MaxSpecBytes) + `"`)}
 	if kept := strip(); kept.Spec.Settings != nil || validate.SpecBytes(kept) <= validate.MaxSpecBytes {
 		t.Error("a spec that is too large is kept, or not reported")
