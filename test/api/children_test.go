@@ -26,7 +26,7 @@ import (
 )
 
 var (
-	children = flag.Int("children", 400, "number of random changes to the parts of a stack that become parts of its objects")
+	children = flag.Int("children", 150, "number of random changes to the parts of a stack that become parts of its objects")
 	seed     = flag.Uint64("seed", 1, "seed of the random changes")
 )
 
