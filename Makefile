@@ -101,7 +101,7 @@ COVERED = -coverpkg=$(call joined,$(PURE)) -coverprofile=$(CACHE)/test/cover.out
 
 # The tests of each package run once: with coverage for the pure packages, with the race detector for packages with
 # goroutines, and otherwise as they are. Only the pure packages always use a core. The others wait for an API server
-# most of the time, so three of them at the same time fill two cores. `go build` compiles with all cores, and
+# much of the time, so four of them at the same time fill two cores. `go build` compiles with all cores, and
 # `go test -p=1` does not.
 .PHONY: test
 test: cluster-tool $(BIN)/gotestsum $(BIN)/helm ## Run all Go tests that need neither a Llama Stack server nor a node, on a real API server, and measure the coverage of the pure packages (if there is a C compiler, packages with goroutines run under the race detector)
@@ -110,7 +110,7 @@ test: cluster-tool $(BIN)/gotestsum $(BIN)/helm ## Run all Go tests that need ne
 	MIN_COVERAGE=$(MIN_COVERAGE) hack/test test-unit $(COVERED) || status=1; \
 	$(GO) build $$race $(RACE) $(PARTLY_RACE); \
 	MODULES="$(TEST_MODULES)" hack/test test -p=2 -parallel=4 -timeout=30m $(OTHERS) \
-		-- -p=1 -timeout=30m -skip='$(RACE_TESTS)' $(PARTLY_RACE) + $(call race_tests,$$race) || status=1; \
+		-- -p=1 -timeout=30m -skip='$(RACE_TESTS)' $(PARTLY_RACE) -- $(call race_tests,$$race) || status=1; \
 	exit $$status
 
 # This target ignores KUBEBUILDER_ASSETS, because it tests a specific version. .ci/run emulates the version, because the

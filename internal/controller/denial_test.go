@@ -113,10 +113,10 @@ func TestDenialOfAChange(t *testing.T) {
 				`'NS-deployments' denied request: no changes before the holidays`, false,
 		},
 		{
-			"an invalid pod template", `{distribution: {name: starter}, workload: {overrides: {podTemplate: {spec: {dnsPolicy: Nowhere}}}}}`,
+			"an invalid pod template", `{distribution: {name: starter}, workload: {overrides: {podTemplate: {spec: {securityContext: {windowsOptions: {runAsUserName: ""}}}}}}}`,
 			func(*testing.T, *controllertest.Environment) func() { return func() {} },
-			`apply Deployment "my": Deployment.apps "my" is invalid: spec.template.spec.dnsPolicy: Unsupported value: "Nowhere": ` +
-				`supported values: "ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"`, true,
+			`apply Deployment "my": Deployment.apps "my" is invalid: spec.template.spec.securityContext.windowsOptions.runAsUserName: ` +
+				`Invalid value: "": runAsUserName cannot be an empty string`, true,
 		},
 		{
 			"an exceeded quota", `{distribution: {name: starter}, workload: {preflight: Never, workers: 2, storage: {size: 1Gi}}}`,
