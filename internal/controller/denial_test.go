@@ -90,43 +90,46 @@ func TestDenials(t *testing.T) {
 	}
 }
 
+// deniedChanges contains changes to a running stack that the API server rejects.
+var deniedChanges = []struct {
+	name, spec string
+	deny       func(*testing.T, *controllertest.Environment) func()
+	message    string
+	// needsChange reports whether only a change to the stack helps.
+	needsChange bool
+}{
+	{
+		"a policy", `{distribution: {name: starter}, workload: {workers: 2}}`,
+		func(t *testing.T, env *controllertest.Environment) func() {
+			probe := &appsv1.Deployment{}
+			env.Get(t, "my", probe)
+			probe = &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "probe"}, Spec: probe.Spec}
+			return env.DenyWrites(t, "apps", "deployments", "no changes before the holidays", probe)
+		},
+		`apply Deployment "my": deployments.apps "my" is forbidden: ValidatingAdmissionPolicy 'NS-deployments' with binding ` +
+			`'NS-deployments' denied request: no changes before the holidays`, false,
+	},
+	{
+		"an invalid pod template", `{distribution: {name: starter}, workload: {overrides: {podTemplate: {spec: {securityContext: {windowsOptions: {runAsUserName: ""}}}}}}}`,
+		func(*testing.T, *controllertest.Environment) func() { return func() {} },
+		`apply Deployment "my": Deployment.apps "my" is invalid: spec.template.spec.securityContext.windowsOptions.runAsUserName: ` +
+			`Invalid value: "": runAsUserName cannot be an empty string`, true,
+	},
+	{
+		"an exceeded quota", `{distribution: {name: starter}, workload: {preflight: Never, workers: 2, storage: {size: 1Gi}}}`,
+		func(t *testing.T, env *controllertest.Environment) func() {
+			return env.ExhaustQuota(t, corev1.ResourcePersistentVolumeClaims)
+		},
+		`apply PersistentVolumeClaim "my-pvc": persistentvolumeclaims "my-pvc" is forbidden: exceeded quota: full, requested: ` +
+			`persistentvolumeclaims=1, used: persistentvolumeclaims=1, limited: persistentvolumeclaims=1`, false,
+	},
+}
+
 // TestDenialOfAChange checks that the running pods do not change if the API server rejects a change partly or
 // completely.
 func TestDenialOfAChange(t *testing.T) {
 	const running = `{distribution: {name: starter}, workload: {replicas: 1}}`
-	for _, tc := range []struct {
-		name, spec string
-		deny       func(*testing.T, *controllertest.Environment) func()
-		message    string
-		// needsChange reports whether only a change to the stack helps.
-		needsChange bool
-	}{
-		{
-			"a policy", `{distribution: {name: starter}, workload: {workers: 2}}`,
-			func(t *testing.T, env *controllertest.Environment) func() {
-				probe := &appsv1.Deployment{}
-				env.Get(t, "my", probe)
-				probe = &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "probe"}, Spec: probe.Spec}
-				return env.DenyWrites(t, "apps", "deployments", "no changes before the holidays", probe)
-			},
-			`apply Deployment "my": deployments.apps "my" is forbidden: ValidatingAdmissionPolicy 'NS-deployments' with binding ` +
-				`'NS-deployments' denied request: no changes before the holidays`, false,
-		},
-		{
-			"an invalid pod template", `{distribution: {name: starter}, workload: {overrides: {podTemplate: {spec: {securityContext: {windowsOptions: {runAsUserName: ""}}}}}}}`,
-			func(*testing.T, *controllertest.Environment) func() { return func() {} },
-			`apply Deployment "my": Deployment.apps "my" is invalid: spec.template.spec.securityContext.windowsOptions.runAsUserName: ` +
-				`Invalid value: "": runAsUserName cannot be an empty string`, true,
-		},
-		{
-			"an exceeded quota", `{distribution: {name: starter}, workload: {preflight: Never, workers: 2, storage: {size: 1Gi}}}`,
-			func(t *testing.T, env *controllertest.Environment) func() {
-				return env.ExhaustQuota(t, corev1.ResourcePersistentVolumeClaims)
-			},
-			`apply PersistentVolumeClaim "my-pvc": persistentvolumeclaims "my-pvc" is forbidden: exceeded quota: full, requested: ` +
-				`persistentvolumeclaims=1, used: persistentvolumeclaims=1, limited: persistentvolumeclaims=1`, false,
-		},
-	} {
+	for _, tc := range deniedChanges {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			env := controllertest.NewEnvironment(t)

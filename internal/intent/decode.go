@@ -41,7 +41,7 @@ func undecoded(obj *v1alpha2.LlamaStackDistribution) *Intent {
 		},
 		Variables:     variables(overrides.Env),
 		MoreVariables: len(overrides.EnvFrom) > 0,
-		OwnProbes:     ownProbes(overrides.PodTemplate),
+		Container:     containerOf(obj),
 		Offline:       spec.Offline,
 	}
 	if files := spec.ModelFiles; files != nil {

@@ -2,6 +2,8 @@ package intent
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -35,4 +37,16 @@ func (e *Errors) Required(path *field.Path, format string, args ...any) {
 // Empty adds an error for a field that is set but empty.
 func (e *Errors) Empty(path *field.Path) {
 	e.Required(path, "must not be empty; omit the field to use the default")
+}
+
+// OneOf checks that a value, if it is set, is one of the known values.
+func OneOf[T ~string](e *Errors, path *field.Path, value T, known ...T) {
+	if value == "" || slices.Contains(known, value) {
+		return
+	}
+	words := make([]string, len(known))
+	for i, k := range known {
+		words[i] = string(k)
+	}
+	e.Invalid(path, value, "%q is not a known value: use one of %s", value, strings.Join(words, ", "))
 }

@@ -44,8 +44,8 @@ type Intent struct {
 	// MoreVariables reports whether the container has further variables with unknown names
 	// (workload.overrides.envFrom).
 	MoreVariables bool
-	// OwnProbes reports whether the user's patch for the pod template contains a readiness probe.
-	OwnProbes bool
+	// Container is what the user changes in the server's container.
+	Container Container
 	// Secrets are all references to Secrets, including those of the fields above, sorted by variable.
 	Secrets []SecretUse
 }

@@ -2,14 +2,12 @@ package plan
 
 import (
 	"bytes"
-	"encoding/json"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
@@ -123,10 +121,8 @@ func dataRoot(in Input) string {
 // homeDirectory returns the server's home directory. The image determines the home directory if neither the user nor
 // the operator sets it, and this home directory is unknown.
 func homeDirectory(in Input) (home string, known bool) {
-	for _, variable := range slices.Backward(ownContainer(in).Env) {
-		if variable.Name == names.EnvHome {
-			return variable.Value, path.IsAbs(variable.Value)
-		}
+	if own := in.Intent.Container.Home; own != nil {
+		return *own, path.IsAbs(*own)
 	}
 	spec := &in.Object.Spec
 	return render.MountPath(spec), !names.Compat(in.Object.Annotations) && storage(spec)
@@ -134,45 +130,11 @@ func homeDirectory(in Input) (home string, known bool) {
 
 // dataMounts returns the paths of the data volume and of the user's volumes.
 func dataMounts(in Input) []string {
-	var mounts []string
+	mounts := slices.Clone(in.Intent.Container.Mounts)
 	if spec := &in.Object.Spec; storage(spec) {
-		mounts = append(mounts, render.MountPath(spec))
-	}
-	for _, mount := range ownContainer(in).VolumeMounts {
-		mounts = append(mounts, mount.MountPath)
+		mounts = slices.Insert(mounts, 0, render.MountPath(spec))
 	}
 	return mounts
-}
-
-// containerPart is the part of a container that determines where the server stores data.
-type containerPart struct {
-	Name         string
-	Env          []struct{ Name, Value string }
-	VolumeMounts []struct{ MountPath string }
-}
-
-// ownContainer returns what the user adds to the server's container, including a patch for the pod template. It ignores
-// an invalid patch, because package podtemplate reports the errors in it.
-func ownContainer(in Input) (own containerPart) {
-	overrides := intent.Overrides(&in.Object.Spec)
-	for _, variable := range overrides.Env {
-		own.Env = append(own.Env, struct{ Name, Value string }{variable.Name, variable.Value})
-	}
-	for _, mount := range overrides.VolumeMounts {
-		own.VolumeMounts = append(own.VolumeMounts, struct{ MountPath string }{mount.MountPath})
-	}
-	var patch struct {
-		Spec struct{ Containers []containerPart }
-	}
-	if overrides.PodTemplate == nil || json.Unmarshal(overrides.PodTemplate.Raw, &patch) != nil {
-		return own
-	}
-	for _, container := range patch.Spec.Containers {
-		if container.Name == names.ServerContainer(in.Object.Annotations) {
-			own.Env, own.VolumeMounts = append(own.Env, container.Env...), append(own.VolumeMounts, container.VolumeMounts...)
-		}
-	}
-	return own
 }
 
 func storage(spec *v1alpha2.LlamaStackDistributionSpec) bool {

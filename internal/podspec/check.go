@@ -41,18 +41,6 @@ func (c *check) text(path *field.Path, value string, valid func(string) []string
 // subdomain checks the name of an object.
 func subdomain(name string) []string { return apivalidation.NameIsDNSSubdomain(name, false) }
 
-// oneOf checks that a value, if it is set, is one of the known values.
-func oneOf[T ~string](c *check, path *field.Path, value T, known ...T) {
-	if value == "" || slices.Contains(known, value) {
-		return
-	}
-	words := make([]string, len(known))
-	for i, k := range known {
-		words[i] = string(k)
-	}
-	c.Invalid(path, string(value), "%q is not a known value: use one of %s", value, strings.Join(words, ", "))
-}
-
 // notNegative checks a number, if it is set.
 func notNegative[T int32 | int64](c *check, path *field.Path, value *T) {
 	if value != nil && *value < 0 {

@@ -8,6 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 )
 
 // containers checks containers, or patches for them.
@@ -20,9 +22,9 @@ func (c *check) containers(path *field.Path, containers []corev1.Container, of N
 		c.Add(EnvFrom(path.Child("envFrom"), container.EnvFrom)...)
 		c.Add(Resources(path.Child("resources"), &container.Resources, of.Claim)...)
 		c.Add(Mounts(path.Child("volumeMounts"), container.VolumeMounts, of.Volume)...)
-		oneOf(c, path.Child("imagePullPolicy"), container.ImagePullPolicy, corev1.PullAlways, corev1.PullIfNotPresent,
-			corev1.PullNever)
-		oneOf(c, path.Child("terminationMessagePolicy"), container.TerminationMessagePolicy,
+		intent.OneOf(&c.Errors, path.Child("imagePullPolicy"), container.ImagePullPolicy,
+			corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)
+		intent.OneOf(&c.Errors, path.Child("terminationMessagePolicy"), container.TerminationMessagePolicy,
 			corev1.TerminationMessageReadFile, corev1.TerminationMessageFallbackToLogsOnError)
 		c.probe(path.Child("livenessProbe"), container.LivenessProbe, true)
 		c.probe(path.Child("startupProbe"), container.StartupProbe, true)
@@ -30,8 +32,8 @@ func (c *check) containers(path *field.Path, containers []corev1.Container, of N
 		c.lifecycle(path.Child("lifecycle"), container.Lifecycle)
 		c.containerSecurity(path.Child("securityContext"), container.SecurityContext)
 		if container.RestartPolicy != nil {
-			oneOf(c, path.Child("restartPolicy"), *container.RestartPolicy, corev1.ContainerRestartPolicyAlways,
-				corev1.ContainerRestartPolicyNever, corev1.ContainerRestartPolicyOnFailure)
+			intent.OneOf(&c.Errors, path.Child("restartPolicy"), *container.RestartPolicy,
+				corev1.ContainerRestartPolicyAlways, corev1.ContainerRestartPolicyNever, corev1.ContainerRestartPolicyOnFailure)
 		}
 	}
 }
@@ -46,7 +48,8 @@ func (c *check) ports(path *field.Path, ports []corev1.ContainerPort) {
 		}
 		names[port.Name] = true
 		c.portNumber(path.Child("containerPort"), port.ContainerPort)
-		oneOf(c, path.Child("protocol"), port.Protocol, corev1.ProtocolTCP, corev1.ProtocolUDP, corev1.ProtocolSCTP)
+		intent.OneOf(&c.Errors, path.Child("protocol"), port.Protocol,
+			corev1.ProtocolTCP, corev1.ProtocolUDP, corev1.ProtocolSCTP)
 		if port.HostPort == 0 {
 			continue
 		}
@@ -69,13 +72,11 @@ func (c *check) probe(path *field.Path, probe *corev1.Probe, once bool) {
 	if probe.GRPC != nil {
 		c.portNumber(path.Child("grpc", "port"), probe.GRPC.Port)
 	}
-	for name, value := range map[string]int32{
-		"initialDelaySeconds": probe.InitialDelaySeconds, "timeoutSeconds": probe.TimeoutSeconds,
-		"periodSeconds": probe.PeriodSeconds, "successThreshold": probe.SuccessThreshold,
-		"failureThreshold": probe.FailureThreshold,
-	} {
-		notNegative(c, path.Child(name), &value)
-	}
+	notNegative(c, path.Child("initialDelaySeconds"), &probe.InitialDelaySeconds)
+	notNegative(c, path.Child("timeoutSeconds"), &probe.TimeoutSeconds)
+	notNegative(c, path.Child("periodSeconds"), &probe.PeriodSeconds)
+	notNegative(c, path.Child("successThreshold"), &probe.SuccessThreshold)
+	notNegative(c, path.Child("failureThreshold"), &probe.FailureThreshold)
 	if once && probe.SuccessThreshold > 1 {
 		c.Invalid(path.Child("successThreshold"), probe.SuccessThreshold, "%d is not possible for this probe: use 1", probe.SuccessThreshold)
 	}
@@ -89,7 +90,7 @@ func (c *check) handler(
 	}
 	if get != nil {
 		c.port(path.Child("httpGet", "port"), get.Port)
-		oneOf(c, path.Child("httpGet", "scheme"), get.Scheme, corev1.URISchemeHTTP, corev1.URISchemeHTTPS)
+		intent.OneOf(&c.Errors, path.Child("httpGet", "scheme"), get.Scheme, corev1.URISchemeHTTP, corev1.URISchemeHTTPS)
 	}
 	if socket != nil {
 		c.port(path.Child("tcpSocket", "port"), socket.Port)
@@ -103,12 +104,11 @@ func (c *check) lifecycle(path *field.Path, lifecycle *corev1.Lifecycle) {
 	if lifecycle == nil {
 		return
 	}
-	for name, handler := range map[string]*corev1.LifecycleHandler{
-		"postStart": lifecycle.PostStart, "preStop": lifecycle.PreStop,
-	} {
-		if handler != nil {
-			c.handler(path.Child(name), sources(handler), handler.HTTPGet, handler.TCPSocket, handler.Exec)
-		}
+	if hook := lifecycle.PostStart; hook != nil {
+		c.handler(path.Child("postStart"), sources(hook), hook.HTTPGet, hook.TCPSocket, hook.Exec)
+	}
+	if hook := lifecycle.PreStop; hook != nil {
+		c.handler(path.Child("preStop"), sources(hook), hook.HTTPGet, hook.TCPSocket, hook.Exec)
 	}
 }
 
@@ -126,7 +126,7 @@ func (c *check) containerSecurity(path *field.Path, s *corev1.SecurityContext) {
 		c.Forbidden(escalation, "a container with CAP_SYS_ADMIN cannot have allowPrivilegeEscalation: false: remove one of the two settings")
 	}
 	if s.ProcMount != nil {
-		oneOf(c, path.Child("procMount"), *s.ProcMount, corev1.DefaultProcMount, corev1.UnmaskedProcMount)
+		intent.OneOf(&c.Errors, path.Child("procMount"), *s.ProcMount, corev1.DefaultProcMount, corev1.UnmaskedProcMount)
 	}
 }
 
@@ -137,8 +137,8 @@ func (c *check) user(path *field.Path, user, group *int64, seccomp *corev1.Secco
 		return
 	}
 	path = path.Child("seccompProfile")
-	oneOf(c, path.Child("type"), seccomp.Type, corev1.SeccompProfileTypeLocalhost, corev1.SeccompProfileTypeRuntimeDefault,
-		corev1.SeccompProfileTypeUnconfined)
+	intent.OneOf(&c.Errors, path.Child("type"), seccomp.Type,
+		corev1.SeccompProfileTypeLocalhost, corev1.SeccompProfileTypeRuntimeDefault, corev1.SeccompProfileTypeUnconfined)
 	if local := seccomp.Type == corev1.SeccompProfileTypeLocalhost; local != (seccomp.LocalhostProfile != nil) {
 		c.Invalid(path.Child("localhostProfile"), ptr.Deref(seccomp.LocalhostProfile, ""), "must be set if and only if the type is Localhost")
 	}

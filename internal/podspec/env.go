@@ -7,6 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 )
 
 // These are the fields and the resources to which a variable can refer.
@@ -50,7 +52,7 @@ func (c *check) variable(path *field.Path, variable *corev1.EnvVar) {
 			c.Required(path.Child("resourceFieldRef", "resource"), "required: use one of %s", strings.Join(envResources, ", "))
 		}
 		if !strings.HasPrefix(kind, corev1.ResourceHugePagesPrefix) {
-			oneOf(c, path.Child("resourceFieldRef", "resource"), ref.Resource, envResources...)
+			intent.OneOf(&c.Errors, path.Child("resourceFieldRef", "resource"), ref.Resource, envResources...)
 		}
 	}
 	if ref := from.ConfigMapKeyRef; ref != nil {

@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 )
 
 // Names reports which names the whole pod has, because users write only parts of it.
@@ -41,7 +43,7 @@ func Template(path *field.Path, template *corev1.PodTemplateSpec, names Names) f
 func (c *check) placement(path *field.Path, spec *corev1.PodSpec) {
 	c.labels(path.Child("nodeSelector"), spec.NodeSelector)
 	c.affinity(path.Child("affinity"), spec.Affinity)
-	c.Add(Tolerations(path.Child("tolerations"), spec.Tolerations)...)
+	c.tolerations(path.Child("tolerations"), spec.Tolerations)
 	c.Add(Spread(path.Child("topologySpreadConstraints"), spec.TopologySpreadConstraints)...)
 	c.text(path.Child("priorityClassName"), spec.PriorityClassName, subdomain)
 	c.text(path.Child("schedulerName"), spec.SchedulerName, subdomain)
@@ -49,7 +51,8 @@ func (c *check) placement(path *field.Path, spec *corev1.PodSpec) {
 		c.name(path.Child("runtimeClassName"), *spec.RuntimeClassName, subdomain)
 	}
 	if spec.PreemptionPolicy != nil {
-		oneOf(c, path.Child("preemptionPolicy"), *spec.PreemptionPolicy, corev1.PreemptLowerPriority, corev1.PreemptNever)
+		intent.OneOf(&c.Errors, path.Child("preemptionPolicy"), *spec.PreemptionPolicy,
+			corev1.PreemptLowerPriority, corev1.PreemptNever)
 	}
 	for i, gate := range spec.SchedulingGates {
 		c.name(path.Child("schedulingGates").Index(i).Child("name"), gate.Name, validation.IsQualifiedName)
@@ -72,8 +75,8 @@ func (c *check) network(path *field.Path, spec *corev1.PodSpec) {
 			c.text(path.Child("hostnames").Index(j), name, subdomain)
 		}
 	}
-	oneOf(c, path.Child("dnsPolicy"), spec.DNSPolicy, corev1.DNSClusterFirst, corev1.DNSClusterFirstWithHostNet,
-		corev1.DNSDefault, corev1.DNSNone)
+	intent.OneOf(&c.Errors, path.Child("dnsPolicy"), spec.DNSPolicy,
+		corev1.DNSClusterFirst, corev1.DNSClusterFirstWithHostNet, corev1.DNSDefault, corev1.DNSNone)
 	config, path := spec.DNSConfig, path.Child("dnsConfig")
 	if spec.DNSPolicy == corev1.DNSNone && (config == nil || len(config.Nameservers) == 0) {
 		c.Required(path.Child("nameservers"), "required: dnsPolicy None needs a nameserver")
@@ -122,8 +125,8 @@ func (c *check) security(path *field.Path, s *corev1.PodSecurityContext) {
 		notNegative(c, path.Child("supplementalGroups").Index(i), &s.SupplementalGroups[i])
 	}
 	if s.FSGroupChangePolicy != nil {
-		oneOf(c, path.Child("fsGroupChangePolicy"), *s.FSGroupChangePolicy, corev1.FSGroupChangeOnRootMismatch,
-			corev1.FSGroupChangeAlways)
+		intent.OneOf(&c.Errors, path.Child("fsGroupChangePolicy"), *s.FSGroupChangePolicy,
+			corev1.FSGroupChangeOnRootMismatch, corev1.FSGroupChangeAlways)
 	}
 	for i, parameter := range s.Sysctls {
 		if !sysctl.MatchString(parameter.Name) {

@@ -4,16 +4,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 )
 
-// Tolerations checks the tolerations of a pod.
-func Tolerations(path *field.Path, tolerations []corev1.Toleration) field.ErrorList {
-	var c check
+func (c *check) tolerations(path *field.Path, tolerations []corev1.Toleration) {
 	for i := range tolerations {
 		t, path := &tolerations[i], path.Index(i)
 		c.text(path.Child("key"), t.Key, validation.IsQualifiedName)
-		oneOf(&c, path.Child("operator"), t.Operator, corev1.TolerationOpEqual, corev1.TolerationOpExists,
-			corev1.TolerationOpLt, corev1.TolerationOpGt)
+		intent.OneOf(&c.Errors, path.Child("operator"), t.Operator,
+			corev1.TolerationOpEqual, corev1.TolerationOpExists, corev1.TolerationOpLt, corev1.TolerationOpGt)
 		switch {
 		case t.Key == "" && t.Operator != corev1.TolerationOpExists:
 			c.Required(path.Child("operator"), "required: without a key, the operator must be Exists")
@@ -22,13 +22,12 @@ func Tolerations(path *field.Path, tolerations []corev1.Toleration) field.ErrorL
 		case t.Operator == "" || t.Operator == corev1.TolerationOpEqual:
 			c.text(path.Child("value"), t.Value, validation.IsValidLabelValue)
 		}
-		oneOf(&c, path.Child("effect"), t.Effect, corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule,
-			corev1.TaintEffectNoExecute)
+		intent.OneOf(&c.Errors, path.Child("effect"), t.Effect,
+			corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute)
 		if t.TolerationSeconds != nil && t.Effect != corev1.TaintEffectNoExecute {
 			c.Forbidden(path.Child("tolerationSeconds"), "requires the effect NoExecute: set the effect, or remove the seconds")
 		}
 	}
-	return c.list()
 }
 
 // Spread checks the constraints on the distribution of pods over nodes.
@@ -45,7 +44,8 @@ func Spread(path *field.Path, constraints []corev1.TopologySpreadConstraint) fie
 		if s.WhenUnsatisfiable == "" {
 			c.Required(path.Child("whenUnsatisfiable"), "required: use DoNotSchedule or ScheduleAnyway")
 		}
-		oneOf(&c, path.Child("whenUnsatisfiable"), s.WhenUnsatisfiable, corev1.DoNotSchedule, corev1.ScheduleAnyway)
+		intent.OneOf(&c.Errors, path.Child("whenUnsatisfiable"), s.WhenUnsatisfiable,
+			corev1.DoNotSchedule, corev1.ScheduleAnyway)
 		if s.MinDomains != nil && (*s.MinDomains <= 0 || s.WhenUnsatisfiable != corev1.DoNotSchedule) {
 			c.Invalid(path.Child("minDomains"), *s.MinDomains, "requires a number greater than 0, and whenUnsatisfiable DoNotSchedule")
 		}

@@ -7,6 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 )
 
 // Volumes checks the volumes of a pod.
@@ -132,8 +134,8 @@ func Mounts(path *field.Path, mounts []corev1.VolumeMount, volumes func(name str
 			if *p == "" {
 				c.Required(path.Child("mountPropagation"), "required: use None, HostToContainer or Bidirectional, or remove the field")
 			}
-			oneOf(&c, path.Child("mountPropagation"), *p, corev1.MountPropagationNone, corev1.MountPropagationHostToContainer,
-				corev1.MountPropagationBidirectional)
+			intent.OneOf(&c.Errors, path.Child("mountPropagation"), *p,
+				corev1.MountPropagationNone, corev1.MountPropagationHostToContainer, corev1.MountPropagationBidirectional)
 		}
 	}
 	return c.list()

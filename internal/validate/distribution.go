@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
@@ -55,7 +56,7 @@ func distributionImage(c *checks) {
 
 func distributionImageUpdates(c *checks) {
 	d, path := c.Spec.Distribution, spec("distribution", "imageUpdates")
-	oneOf(c, path, d.ImageUpdates, v1alpha2.ImageUpdatesStay, v1alpha2.ImageUpdatesFollow)
+	intent.OneOf(&c.Errors, path, d.ImageUpdates, v1alpha2.ImageUpdatesStay, v1alpha2.ImageUpdatesFollow)
 	if d.ImageUpdates == v1alpha2.ImageUpdatesFollow && strings.Contains(d.Image, "@") {
 		c.Forbidden(path, `Follow requires an image without a digest, but %q has a digest and always refers to the same image: `+
 			`remove the digest, or remove imageUpdates`, d.Image)
@@ -66,7 +67,7 @@ func distributionImageUpdates(c *checks) {
 // no overrideConfig.
 func distributionBaseProviders(c *checks) {
 	s, path := &c.Spec, spec("distribution", "baseProviders")
-	oneOf(c, path, s.Distribution.BaseProviders, v1alpha2.BaseProvidersAll, v1alpha2.BaseProvidersRequired)
+	intent.OneOf(&c.Errors, path, s.Distribution.BaseProviders, v1alpha2.BaseProvidersAll, v1alpha2.BaseProvidersRequired)
 	switch {
 	case s.Distribution.BaseProviders != v1alpha2.BaseProvidersRequired:
 	case s.OverrideConfig != nil:

@@ -75,19 +75,13 @@ func expose(c *checks) {
 	_, wanted, errs := intent.DecodeExpose(c.networking().Expose, path)
 	c.Add(errs...)
 	c.hostname(path.Child("hostname"), wanted.Hostname)
+	c.annotationKeys(path.Child("annotations"), wanted.Annotations)
 	if wanted.IngressClassName != "" {
 		c.objectName(path.Child("ingressClassName"), "IngressClass", wanted.IngressClassName)
 	}
 	if wanted.TLSSecretName != "" {
 		c.objectName(path.Child("tlsSecretName"), "Secret", wanted.TLSSecretName)
 	}
-}
-
-// exposeAnnotations checks the annotations of the Ingress, Route or HTTPRoute.
-func exposeAnnotations(c *checks) {
-	path := spec("networking", "expose")
-	_, wanted, _ := intent.DecodeExpose(c.networking().Expose, path)
-	c.annotationKeys(path.Child("annotations"), wanted.Annotations)
 }
 
 func allowedNamespaces(c *checks) {

@@ -60,7 +60,7 @@ func imagePullSecrets(c *checks) {
 }
 
 func pullPolicy(c *checks, path *field.Path, policy corev1.PullPolicy) {
-	oneOf(c, path, policy, corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)
+	intent.OneOf(&c.Errors, path, policy, corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)
 }
 
 // podLabels checks that labels are valid, and that they do not replace the labels in the selector of the Deployment.

@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"cmp"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -27,28 +28,28 @@ func containerEnv(c *checks) {
 }
 
 func podVolumes(c *checks) {
-	path := spec("workload", "overrides")
-	c.Add(podspec.Volumes(path.Child("volumes"), c.overrides().Volumes)...)
-	mounts, volumes := c.overrides().VolumeMounts, map[string]bool{}
-	paths := map[string]bool{}
-	merged := c.overrides().PodTemplate != nil // a patch merges entries with the same key
-	for i, volume := range c.overrides().Volumes {
-		if volumes[volume.Name] && !merged {
-			c.duplicate(path.Child("volumes").Index(i).Child("name"), volume.Name)
-		}
-		volumes[volume.Name] = true
-	}
-	for i, mount := range mounts {
-		path := path.Child("volumeMounts").Index(i)
-		if mount.Name == "" {
-			c.Required(path.Child("name"), "required: set the name of a volume")
-		}
-		if paths[mount.MountPath] && !merged {
-			c.duplicate(path.Child("mountPath"), mount.MountPath)
-		}
-		paths[mount.MountPath] = true
-	}
+	path, volumes, mounts := spec("workload", "overrides"), c.overrides().Volumes, c.overrides().VolumeMounts
+	c.Add(podspec.Volumes(path.Child("volumes"), volumes)...)
 	c.Add(podspec.Mounts(path.Child("volumeMounts"), mounts, c.podNames().Volume)...)
+	names, paths := make([]string, len(volumes)), make([]string, len(mounts))
+	for i := range volumes {
+		names[i] = volumes[i].Name
+	}
+	for i := range mounts {
+		paths[i] = mounts[i].MountPath
+		if mounts[i].Name == "" {
+			c.Required(path.Child("volumeMounts").Index(i).Child("name"), "required: set the name of a volume")
+		}
+	}
+	if c.overrides().PodTemplate != nil {
+		return // a patch merges entries with the same key
+	}
+	for i, name := range repeated(names) {
+		c.duplicate(path.Child("volumes").Index(i).Child("name"), name)
+	}
+	for i, mountPath := range repeated(paths) {
+		c.duplicate(path.Child("volumeMounts").Index(i).Child("mountPath"), mountPath)
+	}
 }
 
 // podNames returns the names in the stack's pods: those of the operator, of spec.workload.overrides, and of the patch
@@ -69,12 +70,14 @@ func (c *checks) podNames() podspec.Names {
 	}
 }
 
-// podPatch returns the patch for the pod template, or an empty template if there is none or if it is invalid.
+// podPatch returns the patch for the pod template, or an empty template if there is none or if it is invalid. It
+// decodes the patch once.
 func (c *checks) podPatch() *corev1.PodTemplateSpec {
-	if patch := c.overrides().PodTemplate; patch != nil {
-		if template := podtemplate.Decode(patch.Raw); template != nil {
-			return template
+	if c.patch == nil {
+		c.patch = &corev1.PodTemplateSpec{}
+		if patch := c.overrides().PodTemplate; patch != nil {
+			c.patch = cmp.Or(podtemplate.Decode(patch.Raw), c.patch)
 		}
 	}
-	return &corev1.PodTemplateSpec{}
+	return c.patch
 }

@@ -5,8 +5,6 @@ import (
 	"iter"
 	"math"
 	"regexp"
-	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -93,18 +91,6 @@ func (c *checks) between(path *field.Path, value *int32, low, high int32) {
 	default:
 		c.Invalid(path, *value, "%d is out of range: use a value from %d to %d", *value, low, high)
 	}
-}
-
-// oneOf checks that a value, if it is set, is one of the known values.
-func oneOf[T ~string](c *checks, path *field.Path, value T, known ...T) {
-	if value == "" || slices.Contains(known, value) {
-		return
-	}
-	words := make([]string, len(known))
-	for i, k := range known {
-		words[i] = string(k)
-	}
-	c.Invalid(path, value, "%q is not a known value: use one of %s", value, strings.Join(words, ", "))
 }
 
 // atMost checks the length of a list or map, and reports whether it is within the limit.

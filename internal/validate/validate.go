@@ -1,6 +1,7 @@
 package validate
 
 import (
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -15,6 +16,8 @@ type checks struct {
 	// intent contains the valid parts of the spec. decodeErrors are the errors in the other parts.
 	intent       *intent.Intent
 	decodeErrors field.ErrorList
+	// patch is the decoded patch for the pod template, after podPatch was called.
+	patch *corev1.PodTemplateSpec
 	// failed reports whether an earlier rule found an error.
 	failed bool
 }
@@ -63,7 +66,6 @@ var rules = []rule{
 	{name: "networking.tls.secretName", check: tlsSecretName},
 	{name: "networking.tls.caBundle", check: caBundle, newInV1alpha2: true},
 	{name: "networking.expose", check: expose},
-	{name: "networking.expose.annotations", check: exposeAnnotations, newInV1alpha2: true},
 	{name: "networking.allowedFrom.namespaces", check: allowedNamespaces, newInV1alpha2: true},
 	{name: "networking.allowedFrom.labels", check: allowedLabels, newInV1alpha2: true},
 	{name: "workload.replicas", check: replicas},

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
@@ -81,22 +82,19 @@ func storageMountPath(c *checks) {
 }
 
 func storageAccessModes(c *checks) {
-	seen := map[corev1.PersistentVolumeAccessMode]bool{}
-	for i, mode := range c.volume().AccessModes {
+	seen, modes := map[corev1.PersistentVolumeAccessMode]bool{}, c.volume().AccessModes
+	for i, mode := range modes {
 		path := spec("workload", "storage", "accessModes").Index(i)
-		oneOf(c, path, mode, corev1.ReadWriteOnce, corev1.ReadOnlyMany, corev1.ReadWriteMany, corev1.ReadWriteOncePod)
+		intent.OneOf(&c.Errors, path, mode,
+			corev1.ReadWriteOnce, corev1.ReadOnlyMany, corev1.ReadWriteMany, corev1.ReadWriteOncePod)
 		if seen[mode] {
 			c.duplicate(path, string(mode))
 		}
 		seen[mode] = true
 	}
-}
-
-// storageAlone checks that the mode for one pod is the only mode, as the API server requires.
-func storageAlone(c *checks) {
-	modes, path := c.volume().AccessModes, spec("workload", "storage", "accessModes")
 	if len(modes) > 1 && slices.Contains(modes, corev1.ReadWriteOncePod) {
-		c.Forbidden(path, "%s cannot be combined with other modes: keep one of them", corev1.ReadWriteOncePod)
+		c.Forbidden(spec("workload", "storage", "accessModes"), "%s cannot be combined with other modes: keep one of them",
+			corev1.ReadWriteOncePod)
 	}
 }
 
@@ -104,7 +102,6 @@ func storageClass(c *checks) {
 	if class := c.volume().StorageClassName; class != nil && *class != "" {
 		c.objectName(spec("workload", "storage", "storageClassName"), "StorageClass", *class)
 	}
-	storageAlone(c)
 }
 
 func disruptionBudgetOne(c *checks) {
@@ -134,6 +131,6 @@ func (c *checks) podCount(path *field.Path, value *intstr.IntOrString) {
 }
 
 func preflight(c *checks) {
-	oneOf(c, spec("workload", "preflight"), c.workload().Preflight,
+	intent.OneOf(&c.Errors, spec("workload", "preflight"), c.workload().Preflight,
 		v1alpha2.PreflightAlways, v1alpha2.PreflightAuto, v1alpha2.PreflightNever)
 }

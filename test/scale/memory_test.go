@@ -40,9 +40,9 @@ var floods = []flood{
 	{"secretreferences", 244, createReferences}, // four stacks with 1,900 references to values of 120 kB
 }
 
-// BenchmarkTenantsFloods measures how each flood in one namespace affects the operator's memory and a stack in another
+// BenchmarkTenantsMemory measures how each flood in one namespace affects the operator's memory and a stack in another
 // namespace. Run it with -benchtime=1x, as `make bench-tenants` does.
-func BenchmarkTenantsFloods(b *testing.B) {
+func BenchmarkTenantsMemory(b *testing.B) {
 	ctrl.SetLogger(logr.Discard())
 	for i := range floods {
 		b.Run(floods[i].name, func(b *testing.B) {

@@ -17,7 +17,7 @@ import (
 // probes reports settings with which the server rejects the probes of its pod, because probes have no token. It skips
 // stacks with the user's own probes, because the requests of such probes are unknown.
 func (c *checker) probes() {
-	if c.Intent.OwnProbes {
+	if c.Intent.Container.ReadinessProbe {
 		return
 	}
 	c.routePolicy()
