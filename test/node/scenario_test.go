@@ -65,6 +65,7 @@ func (s *scenario) explain() {
 		{"get", "llsd,deployments,replicasets,pods,persistentvolumeclaims", "--output=wide"},
 		{"get", "llsd", "--output=jsonpath={range .items[*].status.conditions[*]}{.type}={.status} {.reason}: {.message}{'\\n'}{end}"},
 		{"get", "events", "--sort-by=.lastTimestamp"},
+		{"logs", "--selector=app=llama-stack", "--tail=20", "--prefix"},
 	} {
 		said, err := kubectl(context.Background(), nil, append(arguments, "--namespace="+s.namespace)...)
 		s.t.Logf("kubectl %s:\n%s%v", strings.Join(arguments, " "), said, err)

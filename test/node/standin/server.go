@@ -21,8 +21,8 @@ const (
 	ownConfig = "/app/config.yaml"
 	// defaultPort is the port of the server if no port is configured.
 	defaultPort = "8321"
-	// upstreamTimeout is the time limit for a model server's response.
-	upstreamTimeout = 10 * time.Second
+	// upstreamTimeout is the time limit for a model server's response. On a busy node, a lost DNS query alone takes 5 s.
+	upstreamTimeout = time.Minute
 )
 
 // server implements the part of the API that the operator and its users call first.
@@ -30,6 +30,7 @@ type server struct {
 	version string
 	config  *config
 	client  *http.Client
+	stderr  io.Writer
 }
 
 // runServer runs the server until ctx is done or until a fault stops it. It returns the exit code.
@@ -47,7 +48,9 @@ func runServer(ctx context.Context, w world) int {
 		fmt.Fprintf(w.stderr, "standin: %v\n", err)
 		return exitFailed
 	}
-	s := &server{version: w.getenv("STANDIN_VERSION"), config: config, client: &http.Client{Timeout: upstreamTimeout}}
+	s := &server{
+		version: w.getenv("STANDIN_VERSION"), config: config, client: &http.Client{Timeout: upstreamTimeout}, stderr: w.stderr,
+	}
 	port := cmp.Or(w.getenv("LLAMA_STACK_PORT"), w.getenv("OGX_PORT"), config.Server.Port, defaultPort)
 	serving, stop := context.WithCancel(ctx)
 	defer stop()
@@ -128,6 +131,7 @@ func (s *server) chat(w http.ResponseWriter, r *http.Request) {
 	}
 	request["model"] = name
 	if err := s.forward(r.Context(), w, found, request); err != nil {
+		fmt.Fprintf(s.stderr, "standin: %v\n", err)
 		http.Error(w, err.Error(), http.StatusBadGateway)
 	}
 }
