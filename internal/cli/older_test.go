@@ -47,9 +47,9 @@ var validateOlderCases = map[string]struct {
 	"no distribution": {
 		older(`{server: {containerSpec: {image: rh-dev}}, providers: {}, apis: [inference]}`), 1, []string{
 			"error: standard input: demo: spec.server.distribution: required",
-			"spec.server.containerSpec.image: unknown field; did you mean spec.server.distribution.image?; the API server drops the unknown field",
-			"spec.providers: unknown field; did you mean spec.server.providers?; the API server drops the unknown field",
-			"spec.apis: unknown field; known fields: network, replicas, server; the API server drops the unknown field",
+			"spec.server.containerSpec.image: unknown field; did you mean spec.server.distribution.image?",
+			"spec.providers: unknown field; did you mean spec.server.providers?",
+			"spec.apis: unknown field; known fields: network, replicas, server",
 		},
 	},
 	"number in place of a string": {

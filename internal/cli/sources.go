@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/definition"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/files"
@@ -80,6 +82,7 @@ func (s *sources) names() []string { return slices.Concat(s.files, s.kustomizati
 
 // read returns the stacks and the objects that they refer to.
 func (s *sources) read(stdin io.Reader, p printer) (*dryrun.Manifests, error) {
+	go definition.Prepare(v1alpha2.GroupVersion.Version)
 	documents, err := s.documents(stdin)
 	if err != nil {
 		return nil, err
@@ -88,6 +91,7 @@ func (s *sources) read(stdin io.Reader, p printer) (*dryrun.Manifests, error) {
 	if err != nil {
 		return nil, err
 	}
+	found.Definition = definition.Check
 	for _, note := range intent.BoundedTexts(found.Notes) {
 		if !s.optional {
 			p.note(note)

@@ -108,6 +108,9 @@ func (c *checker) mapping(value any, typ reflect.Type, path string) (any, bool) 
 	}
 	fitting := make(map[string]any, len(fields))
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if fields[name] == nil {
+			continue // the API server removes the entry
+		}
 		at := path + "[" + name + "]"
 		if typ.Elem().Kind() == reflect.Slice {
 			at = join(path, name)

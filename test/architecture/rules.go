@@ -166,6 +166,8 @@ var Rules = []Rule{
 		"internal/cli/document", "internal/cli/dryrun", "internal/cli/findings",
 	})},
 	{Path: "internal/cli/upgrade", Kind: Pure, Imports: slices.Concat(pure, []string{"internal/cli/change", "internal/redact"})},
+	{Path: "config"},
+	{Path: "internal/cli/definition", Imports: slices.Concat(types, []string{"config", "internal/convert"})},
 	{Path: "internal/cli/...", Imports: slices.Concat(pure, []string{
 		"internal/absorb", "internal/apply", "internal/manifest", "internal/ogxserver", "internal/operatorconfig",
 		"internal/migration",

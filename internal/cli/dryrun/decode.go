@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 
 	kjson "sigs.k8s.io/json"
@@ -18,8 +19,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
-// DecodeStack decodes a document strictly. In v1alpha2, an unknown field is an error as in kubectl, because the API
-// server would drop the field without a message. In v1alpha1, an unknown field is a warning.
+// DecodeStack decodes a document strictly. An unknown field is an error as in kubectl, because the API server would
+// drop the field without a message. In v1alpha1, it is only a warning if the definition is not checked, because a stack
+// that exists can have been written without strict checks.
 func DecodeStack(doc document.Document, namespace string) Stack {
 	found := Stack{File: doc.File, doc: &doc, Object: &v1alpha2.LlamaStackDistribution{}}
 	if doc.Problem != "" {
@@ -90,6 +92,9 @@ func decodeFitting(data []byte, into any) []typecheck.Problem {
 		return []typecheck.Problem{{Message: "is not valid JSON: " + err.Error()}}
 	}
 	fitting, problems := typecheck.Check(value, reflect.TypeOf(into))
+	problems = slices.DeleteFunc(problems, func(p typecheck.Problem) bool {
+		return !p.Unknown && within(p.Path, "status") // the API server ignores the values
+	})
 	problems = append(problems, twice(data, into)...)
 	fits, err := json.Marshal(fitting)
 	if err == nil {

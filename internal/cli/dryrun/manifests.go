@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/bounds"
@@ -45,6 +46,8 @@ type Manifests struct {
 	Pasted bool
 	// Denied contains the ConfigMaps in the cluster that the caller cannot read.
 	Denied map[Key]bool
+	// Definition checks the document of a stack as an API server does. Nil means that this check is left out.
+	Definition func(object map[string]any, namespace string) (field.ErrorList, error)
 	// running contains the facts about the running stack. Nil means that they are not known.
 	running *Running
 }
@@ -66,8 +69,8 @@ type Stack struct {
 	Older bool
 	// unfit lists the paths of values that do not fit their fields. Object does not contain these values.
 	unfit []string
-	// Errors lists the decoding errors. warnings lists fields without effect.
-	Errors, warnings []string
+	// Errors lists the decoding errors. warnings lists fields without effect. dropped lists unknown fields of v1alpha1.
+	Errors, warnings, dropped []string
 }
 
 // Key is the namespace and the name of an object.

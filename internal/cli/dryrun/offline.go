@@ -52,6 +52,7 @@ func (m *Manifests) PlanSince(s Stack, before *retention.Places) Outcome {
 	}
 	found.Errors = append(slices.Clone(s.Errors), found.Errors...)
 	found.Warnings = append(slices.Clone(s.warnings), found.Warnings...)
+	m.define(&s, &found)
 	found.bound()
 	return found
 }

@@ -17,15 +17,14 @@ import (
 // DroppedField is the end of the message about a field that v1alpha1 does not have.
 const DroppedField = "; the API server drops the unknown field"
 
-// decodeOlder decodes a v1alpha1 document, and converts it to v1alpha2 as the API server does. An unknown field is only
-// a warning, because users have always been able to apply such manifests without an error.
+// decodeOlder decodes a v1alpha1 document, and converts it to v1alpha2 as the API server does.
 func decodeOlder(data []byte, found *Stack) {
 	found.Older = true
 	older := &v1alpha1.LlamaStackDistribution{}
 	for _, problem := range decodeFitting(data, older) {
 		text := WithPlace(problem, reflect.TypeFor[v1alpha1.LlamaStackDistribution]())
 		if problem.Unknown {
-			found.warnings = append(found.warnings, text+DroppedField)
+			found.dropped = append(found.dropped, text)
 		} else {
 			found.Errors = append(found.Errors, text)
 		}
