@@ -66,7 +66,7 @@ func (m *Mutation) Change(object map[string]any, below ...string) {
 
 // value returns a value that is changed somewhere.
 func (m *Mutation) value(value any, path string) any {
-	if m.IntN(20) == 0 {
+	if m.IntN(100) == 0 {
 		return m.other(path)
 	}
 	switch value := value.(type) {
