@@ -26,6 +26,14 @@ type Reason struct {
 // String returns the path and the reason.
 func (r Reason) String() string { return r.Path + ": " + r.Why }
 
+// reasonOf returns the reason for a stack that cannot be planned.
+func reasonOf(err error) Reason {
+	if path, why, ok := strings.Cut(err.Error(), ": "); ok && strings.HasPrefix(path, "spec.") {
+		return Reason{path, why}
+	}
+	return Reason{"spec", err.Error()}
+}
+
 // Comment is a sentence about a field.
 type Comment struct {
 	// At is the path of the field, for example: spec, providers, inference, 0, apiKey.
@@ -215,7 +223,7 @@ func (b *builder) otherFiles() []string {
 func (b *builder) render(c *candidate) (*plan.Plan, *v1alpha2.LlamaStackDistribution, []Reason) {
 	stack, err := c.stack()
 	if err != nil {
-		return nil, nil, []Reason{{"spec", err.Error()}}
+		return nil, nil, []Reason{reasonOf(err)}
 	}
 	in, _, invalid := validate.Spec(stack)
 	var stays []Reason
@@ -243,7 +251,7 @@ func (b *builder) render(c *candidate) (*plan.Plan, *v1alpha2.LlamaStackDistribu
 func reasonsOf(err error) []Reason {
 	failed, ok := errors.AsType[*plan.ConfigError](err)
 	if !ok || len(failed.Errors) == 0 {
-		return []Reason{{"spec", err.Error()}}
+		return []Reason{reasonOf(err)}
 	}
 	var stays []Reason
 	for _, finding := range failed.Errors {

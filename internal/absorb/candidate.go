@@ -58,7 +58,7 @@ func (b *builder) attempt(short bool) Result {
 	if len(stays) == 0 {
 		var err error
 		if from, err = read(built.Config); err != nil {
-			return Result{Stays: []Reason{{"spec", err.Error()}}}
+			return Result{Stays: []Reason{reasonOf(err)}}
 		}
 	}
 	if c.patch(from, b.want, nil) || len(stays) > 0 {

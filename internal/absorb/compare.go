@@ -19,7 +19,7 @@ import (
 func (c *candidate) judge(built *plan.Plan, stack *v1alpha2.LlamaStackDistribution) Result {
 	got, err := read(built.Config)
 	if err != nil {
-		return Result{Stays: []Reason{{"spec", err.Error()}}}
+		return Result{Stays: []Reason{reasonOf(err)}}
 	}
 	j := judgment{candidate: c, remarks: slices.Clone(c.remarks), got: got, want: clone(c.want).(object)} //nolint:forcetypeassert // a copy of an object
 	j.settle(stack)

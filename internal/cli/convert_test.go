@@ -110,7 +110,7 @@ func TestAbsorbConfigRefusals(t *testing.T) {
 			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine}\ndata: {config.yaml: a}\n---\n" + stack(override),
 			[]string{"-n", "team"},
 			0,
-			"spec.overrideConfig cannot be replaced: ConfigMap mine, key config.yaml: must be a mapping, got a scalar",
+			"spec.overrideConfig cannot be replaced: spec.overrideConfig: ConfigMap \"mine\", key \"config.yaml\": must be a mapping, got a scalar",
 		},
 		"an unknown distribution": {
 			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine}\ndata: {config.yaml: 'a: 1'}\n---\n" + strings.Replace(stack(override), "starter", "rh-dev", 1), nil, 0,

@@ -202,7 +202,7 @@ func (o *diffOptions) differ(ctx context.Context, stdin io.Reader, p printer, ve
 		}
 		from = o.sources(d.reader.cluster.Namespace)
 	}
-	if d.found, err = from.read(stdin, p); err != nil { //nolint:contextcheck // a kustomization has its own time limit
+	if d.found, err = from.readStrictly(stdin, p); err != nil { //nolint:contextcheck // a kustomization has its own time limit
 		return nil, err
 	}
 	if d.reader == nil {

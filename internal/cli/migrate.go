@@ -195,7 +195,6 @@ func (o *migrateOptions) inventory(ctx context.Context, stdin io.Reader, p print
 		if err != nil {
 			return inventory{}, err
 		}
-		found.Definition = nil // the stacks exist already
 		return takeovers(found), nil
 	}
 	c, err := o.cluster.Connect(version)

@@ -104,12 +104,12 @@ var validateOlderCases = map[string]struct {
 	},
 	"ConfigMap of another namespace": {
 		older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine, configMapNamespace: shared}}}`) +
-			"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine, namespace: shared}\ndata: {config.yaml: a}\n", 1,
+			"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine, namespace: shared}\ndata: {config.yaml: 'a: b'}\n", 1,
 		[]string{`spec.server.userConfig: the stack cannot use ConfigMap "mine" in namespace "shared"; add the namespace "default" to the annotation llamastack.io/allow-namespaces on the ConfigMap`},
 	},
 	"ConfigMap that exists only in the namespace of the stack": {
 		older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine, configMapNamespace: shared}}}`) +
-			"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine}\ndata: {config.yaml: a}\n", 0,
+			"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine}\ndata: {config.yaml: 'a: b'}\n", 0,
 		[]string{`warning: standard input: demo: spec.server.userConfig.configMapName: either ConfigMap "mine" does not exist in namespace "shared", or the operator has no access to it, ` +
 			`or its annotation llamastack.io/allow-namespaces does not contain the namespace "default"; the operator therefore uses the ConfigMap with the same name in namespace "default"`},
 	},

@@ -82,7 +82,6 @@ func (s *sources) names() []string { return slices.Concat(s.files, s.kustomizati
 
 // read returns the stacks and the objects that they refer to.
 func (s *sources) read(stdin io.Reader, p printer) (*dryrun.Manifests, error) {
-	go definition.Prepare(v1alpha2.GroupVersion.Version)
 	documents, err := s.documents(stdin)
 	if err != nil {
 		return nil, err
@@ -91,7 +90,6 @@ func (s *sources) read(stdin io.Reader, p printer) (*dryrun.Manifests, error) {
 	if err != nil {
 		return nil, err
 	}
-	found.Definition = definition.Check
 	for _, note := range intent.BoundedTexts(found.Notes) {
 		if !s.optional {
 			p.note(note)
@@ -117,6 +115,17 @@ func (s *sources) selected(documents []document.Document) (*dryrun.Manifests, er
 		return nil, err
 	}
 	return found, choose(found, s.selector)
+}
+
+// readStrictly is like read, but the stacks are also checked as the API server checks them. It is for commands about
+// manifests that a user applies next.
+func (s *sources) readStrictly(stdin io.Reader, p printer) (*dryrun.Manifests, error) {
+	go definition.Prepare(v1alpha2.GroupVersion.Version)
+	found, err := s.read(stdin, p)
+	if err == nil {
+		found.Definition = definition.Check
+	}
+	return found, err
 }
 
 // readOperatorConfig returns the configuration in the operator's ConfigMap. For a key with an error, a running operator

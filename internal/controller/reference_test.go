@@ -212,7 +212,8 @@ func TestCertificate(t *testing.T) {
 	}
 }
 
-// TestOverride checks that a change to the configuration in an override replaces the pods.
+// TestOverride checks that a change to the configuration in an override replaces the pods, unless no server can read
+// the configuration.
 func TestOverride(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.Create(t, controllertest.NewConfigMap("mine", "config.yaml", "version: 2\n"))
@@ -222,11 +223,22 @@ func TestOverride(t *testing.T) {
 	env.WaitForCondition(t, "my", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonOverrideConfigUsed)
 	before := &appsv1.Deployment{}
 	env.Get(t, "my", before)
-	changed := controllertest.NewConfigMap("mine", "config.yaml", "version: 2\napis: [inference]\n")
-	changed.Namespace = env.Namespace
-	if err := env.Client.Update(t.Context(), changed); err != nil {
-		t.Fatal(err)
+	edit := func(config string) {
+		changed := controllertest.NewConfigMap("mine", "config.yaml", config)
+		changed.Namespace = env.Namespace
+		if err := env.Client.Update(t.Context(), changed); err != nil {
+			t.Fatal(err)
+		}
 	}
+	edit("version: [\n")
+	env.WaitForCondition(t, "my", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationFailed)
+	after := &appsv1.Deployment{}
+	env.Get(t, "my", after)
+	if diff := cmp.Diff(before.Spec, after.Spec); diff != "" {
+		t.Errorf("the Deployment after an edit that no server can read (-before +after):\n%s", diff)
+	}
+	edit("version: 2\napis: [inference]\n")
+	env.WaitForCondition(t, "my", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonOverrideConfigUsed)
 	controllertest.WaitUntil(t, func() error {
 		after := &appsv1.Deployment{}
 		env.Get(t, "my", after)

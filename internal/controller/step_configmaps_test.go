@@ -128,7 +128,8 @@ func TestConfigMapOfTheSameNameInAnotherNamespace(t *testing.T) {
 		names.AnnotationCompat: names.CompatV1Alpha1, names.AnnotationUserConfigNamespace: "shared",
 	}
 	f := newFixture(t, &corev1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "shared", Name: "mine"}, Data: map[string]string{"config.yaml": "theirs"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shared", Name: "mine"},
+		Data:       map[string]string{"config.yaml": "distro_name: theirs"},
 	})
 	refused := &status.Failure{
 		Condition: v1alpha2.ConditionValidationSucceeded, Reason: v1alpha2.ReasonConfigMapNotFound,
@@ -140,7 +141,7 @@ func TestConfigMapOfTheSameNameInAnotherNamespace(t *testing.T) {
 	checkFailure(t, err, refused)
 	f.createObjects(t, &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "mine"},
-		Data:       map[string]string{"config.yaml": "own"},
+		Data:       map[string]string{"config.yaml": "distro_name: own"},
 	})
 	if users := f.references.requestsFor(kindConfigMap, childKey(own, "mine")); len(users) != 1 {
 		t.Errorf("the users of the ConfigMap are %v, want the stack", users)

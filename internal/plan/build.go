@@ -134,6 +134,9 @@ func (p *Plan) override(in Input) error {
 	}
 	p.ConfigSource = v1alpha2.ConfigSourceOverride
 	p.Warnings = append(p.Warnings, in.Override.Warnings...)
+	if err := readable(in); err != nil {
+		return err
+	}
 	if asV1alpha1(in.Object) {
 		return p.overrideAsV1alpha1(in)
 	}
@@ -151,6 +154,18 @@ func (p *Plan) override(in Input) error {
 	p.ConfigHash = hash(in.Override.Data)
 	p.ConfigMapName = in.Override.ConfigMapName
 	p.input.Config = &render.Config{ConfigMapName: p.ConfigMapName, Key: in.Override.Key, Hash: p.ConfigHash}
+	return nil
+}
+
+// readable returns an error for a configuration that no server can read, so that the operator does not replace running
+// pods with pods that do not start. The user's own command may read another file.
+func readable(in Input) error {
+	if intent.OwnCommand(&in.Object.Spec) {
+		return nil
+	}
+	if _, err := baseconfig.Read(in.Override.Data); err != nil {
+		return notGenerated(v1alpha2.ReasonConfigGenerationFailed, overrideError(in, err))
+	}
 	return nil
 }
 

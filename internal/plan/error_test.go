@@ -80,6 +80,30 @@ var buildRefusesCases = map[string]struct {
 		condition: v1alpha2.ConditionConfigGenerated, reason: v1alpha2.ReasonConfigGenerationFailed,
 		message: "786432",
 	},
+	"an override that is not YAML": {
+		spec:      "overrideConfig: {configMapName: mine, key: server.yaml}\n",
+		change:    func(in *plan.Input) { in.Override.Data = []byte("version: [\n") },
+		condition: v1alpha2.ConditionConfigGenerated, reason: v1alpha2.ReasonConfigGenerationFailed,
+		message: `is not YAML`,
+	},
+	"an override that is empty": {
+		spec:      "overrideConfig: {configMapName: mine, key: server.yaml}\n",
+		change:    func(in *plan.Input) { in.Override.Data = []byte("") },
+		condition: v1alpha2.ConditionConfigGenerated, reason: v1alpha2.ReasonConfigGenerationFailed,
+		message: `is empty`,
+	},
+	"an override with a tab": {
+		spec:      "overrideConfig: {configMapName: mine, key: server.yaml}\n",
+		change:    func(in *plan.Input) { in.Override.Data = []byte("version:\n\t- 2\n") },
+		condition: v1alpha2.ConditionConfigGenerated, reason: v1alpha2.ReasonConfigGenerationFailed,
+		message: `is indented with a tab`,
+	},
+	"an override that is a text": {
+		spec:      "overrideConfig: {configMapName: mine, key: server.yaml}\n",
+		change:    func(in *plan.Input) { in.Override.Data = []byte("text\n") },
+		condition: v1alpha2.ConditionConfigGenerated, reason: v1alpha2.ReasonConfigGenerationFailed,
+		message: `must be a mapping, got a scalar`,
+	},
 	"an override in which the workers cannot be set": {
 		spec:      "overrideConfig: {configMapName: mine, key: server.yaml}\nworkload: {workers: 2}\n",
 		change:    func(in *plan.Input) { in.Override.Data = []byte("server: 1\n") },

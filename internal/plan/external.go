@@ -59,7 +59,7 @@ func (p *Plan) withExternal(in Input) ([]byte, error) {
 }
 
 func overrideError(in Input, err error) error {
-	return fmt.Errorf("ConfigMap %q, key %q: %w", in.Override.ConfigMapName, in.Override.Key, err)
+	return fmt.Errorf("spec.overrideConfig: ConfigMap %q, key %q: %w", in.Override.ConfigMapName, in.Override.Key, err)
 }
 
 // copiedAsV1alpha1 adds the external providers to a copy of the user's configuration, and mounts this copy. A v1alpha1

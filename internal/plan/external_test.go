@@ -156,8 +156,8 @@ server: {port: 9000, workers: 2}
 	}
 
 	for data, want := range map[string]string{
-		"[":                          `ConfigMap "mine", key "server.yaml": base config: is not YAML: yaml: line 1: did not find expected node content`,
-		"providers: {inference: {}}": `ConfigMap "mine", key "server.yaml": base config: line 1: providers.inference must be a list, got a mapping`,
+		"[":                          `spec.overrideConfig: ConfigMap "mine", key "server.yaml": is not YAML: yaml: line 1: did not find expected node content`,
+		"providers: {inference: {}}": `spec.overrideConfig: ConfigMap "mine", key "server.yaml": base config: line 1: providers.inference must be a list, got a mapping`,
 	} {
 		in := labeled(t, override+withExternal)
 		in.Override.Data = []byte(data)
