@@ -8,7 +8,9 @@ import (
 	"strings"
 
 	admissionv1 "k8s.io/api/admission/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
@@ -28,6 +30,9 @@ type Options struct {
 	// NamespaceLabels returns the labels of a namespace. The Validator calls it only if the bounds of the namespace depend
 	// on its labels. NamespaceLabels is required.
 	NamespaceLabels func(ctx context.Context, namespace string) (map[string]string, error)
+	// Claim returns the PersistentVolumeClaim of a stack, or nil if it does not exist. The Validator calls it only for an
+	// update that changes the volume. Claim is required.
+	Claim func(ctx context.Context, key client.ObjectKey) (*corev1.PersistentVolumeClaim, error)
 	// RelatedImages replace the images in the catalog, unless the operator's ConfigMap replaces them.
 	RelatedImages distribution.Overrides
 	// OpenShift reports whether the cluster is OpenShift.
@@ -92,10 +97,12 @@ func (v *Validator) judge(ctx context.Context, before, object *stack) (errs, war
 	for _, err := range intent.Bounded(found.errs) {
 		errs = append(errs, intent.Message(err))
 	}
-	if before == nil || len(errs) == 0 {
-		return errs, found.warnings
+	warnings = found.warnings
+	if before != nil && len(errs) > 0 {
+		errs, warnings = ratchet(errs, v.check(ctx, before), warnings)
 	}
-	return ratchet(errs, v.check(ctx, before), found.warnings)
+	refused, further := v.volume(ctx, before, object)
+	return append(errs, refused...), append(warnings, further...)
 }
 
 func sameSpec(before, object *stack) bool { return reflect.DeepEqual(before.Spec, object.Spec) }
