@@ -100,12 +100,16 @@ func offlineChange(m *dryrun.Manifests, s dryrun.Stack, previous *dryrun.Manifes
 			"does not check the data of the stack", s.Object.Name, s.Object.Namespace))
 		return found
 	}
+	s = withCompat(s, before)
 	running := previous.Plan(before)
 	if running.Plan == nil {
 		found := m.Plan(s)
 		found.Warnings = append(found.Warnings, "this command cannot generate a configuration from the stack in --previous, so the "+
 			"command does not check the data of the stack: "+before.Title()+": "+running.Errors[0])
+		found.Volume(before, s, nil)
 		return found
 	}
-	return m.PlanSince(withCompat(s, before), running.Plan.Places)
+	found := m.PlanSince(s, running.Plan.Places)
+	found.Volume(before, s, nil)
+	return found
 }
