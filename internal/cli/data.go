@@ -38,7 +38,7 @@ func readPrevious(m *dryrun.Manifests, path, namespace string, stdin io.Reader) 
 	if err := unreadStacks(previous); err != nil {
 		return nil, err
 	}
-	previous.Config = m.Config
+	previous.Config, previous.Images, previous.TakesBase = m.Config, m.Images, m.TakesBase
 	for key, configMap := range m.ConfigMaps {
 		if _, own := previous.ConfigMaps[key]; !own {
 			previous.ConfigMaps[key] = configMap

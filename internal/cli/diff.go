@@ -20,6 +20,7 @@ const codeError = 2
 
 type diffOptions struct {
 	planningFlags
+	imageFlags
 	// previous is a file with the running stacks. Empty means that the command reads them from the cluster.
 	previous string
 	output   string
@@ -74,7 +75,8 @@ func newDiffCommand(streams Streams, version string) *cobra.Command {
 			return runDiff(ctx, command.InOrStdin(), streams, version, options)
 		},
 	}
-	options.add(command, "file or folder with manifests", "the one in the cluster")
+	options.planningFlags.add(command, "file or folder with manifests", "the one in the cluster")
+	options.imageFlags.add(command)
 	options.AddNamespace(command)
 	flags := command.Flags()
 	flags.StringVar(&options.previous, "previous", "",
@@ -203,6 +205,9 @@ func (o *diffOptions) differ(ctx context.Context, stdin io.Reader, p printer, ve
 		from = o.sources(d.reader.cluster.Namespace)
 	}
 	if d.found, err = from.read(stdin, p); err != nil { //nolint:contextcheck // a kustomization has its own time limit
+		return nil, err
+	}
+	if err := o.apply(d.found, stdin, p); err != nil {
 		return nil, err
 	}
 	if d.reader == nil {

@@ -47,6 +47,8 @@ type configReport struct {
 	Digest string `json:"digest"`
 	// Version is the version of the schema.
 	Version string `json:"version,omitempty"`
+	// Content is the configuration itself.
+	Content string `json:"content,omitempty"`
 }
 
 type releaseReport struct {
@@ -127,6 +129,7 @@ func (r *platformReport) checkConfig(read *registry.Details, resolved *distribut
 	sum := sha256.Sum256(read.Config)
 	r.Config = &configReport{
 		Label: read.ConfigLabel, Bytes: len(read.Config), Digest: "sha256:" + hex.EncodeToString(sum[:]),
+		Content: string(read.Config),
 	}
 	if read.ConfigFile != "" {
 		r.Config.File = "/" + read.ConfigFile

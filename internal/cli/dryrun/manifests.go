@@ -45,6 +45,13 @@ type Manifests struct {
 	Pasted bool
 	// Denied contains the ConfigMaps in the cluster that the caller cannot read.
 	Denied map[Key]bool
+	// Images contains facts about images, which this package does not read. Later facts take precedence.
+	Images []Image
+	// TakesBase reports whether the user can set facts about images with flags, so that remedies can name the flags.
+	TakesBase bool
+	// NotesUnknown reports whether a stack with an unknown base configuration, and a Secret that is not in the files,
+	// cause only a note. The Outcome of the stack has then no plan.
+	NotesUnknown bool
 	// running contains the facts about the running stack. Nil means that they are not known.
 	running *Running
 }
