@@ -75,8 +75,8 @@ func newDiffCommand(streams Streams, version string) *cobra.Command {
 			return runDiff(ctx, command.InOrStdin(), streams, version, options)
 		},
 	}
-	options.planningFlags.add(command, "file or folder with manifests", "the one in the cluster")
-	options.imageFlags.add(command)
+	options.add(command, "file or folder with manifests", "the one in the cluster")
+	options.addImage(command)
 	options.AddNamespace(command)
 	flags := command.Flags()
 	flags.StringVar(&options.previous, "previous", "",
@@ -207,7 +207,7 @@ func (o *diffOptions) differ(ctx context.Context, stdin io.Reader, p printer, ve
 	if d.found, err = from.read(stdin, p); err != nil { //nolint:contextcheck // a kustomization has its own time limit
 		return nil, err
 	}
-	if err := o.apply(d.found, stdin, p); err != nil {
+	if err := o.setImage(d.found, stdin); err != nil {
 		return nil, err
 	}
 	if d.reader == nil {

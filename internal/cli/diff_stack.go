@@ -189,7 +189,7 @@ func (d *differ) with(ctx context.Context, object *v1alpha2.LlamaStackDistributi
 	}
 	maps.Copy(m.ConfigMaps, d.found.ConfigMaps)
 	m.Secrets, m.SecretsTwice = d.found.Secrets, d.found.SecretsTwice
-	m.Images, m.TakesBase = d.found.Images, d.found.TakesBase
+	m.Image = d.found.Image
 	return m, nil
 }
 

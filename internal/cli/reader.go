@@ -205,8 +205,8 @@ func (r *reader) running(ctx context.Context, stack *v1alpha2.LlamaStackDistribu
 	return found, nil
 }
 
-// claim reads the PersistentVolumeClaim of a stack with a volume. It returns nil for a claim that does not exist, or that
-// the caller cannot read.
+// claim reads the PersistentVolumeClaim of a stack with a volume. It returns nil for a claim that does not exist, or
+// that the caller cannot read.
 func (r *reader) claim(
 	ctx context.Context, stack *v1alpha2.LlamaStackDistribution,
 ) (*corev1.PersistentVolumeClaim, error) {

@@ -70,7 +70,7 @@ func newRenderCommand(streams Streams) *cobra.Command {
 	}
 	options.addFlags(command)
 	options.addSelector(command)
-	options.imageFlags.add(command)
+	options.addImage(command)
 	command.Flags().StringVarP(&options.output, "output", "o", "",
 		"objects, config or env (default objects); with --explain: table, json or yaml (default table)")
 	command.Flags().BoolVar(&options.explain, "explain", false, "print each key of the configuration with its source")
@@ -87,7 +87,7 @@ func runRender(stdin io.Reader, streams Streams, options renderOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := options.apply(found, stdin, p); err != nil {
+	if err := options.setImage(found, stdin); err != nil {
 		return err
 	}
 	outcomes, err := offlineAll(found, p)

@@ -34,10 +34,10 @@ a change from those manifests leaves behind, and how to migrate or recover the d
 Data that cannot be recovered is an error until an annotation on the stack accepts the
 loss. A change to the volume that Kubernetes does not allow is also an error.
 
-The command reads no images. If the configuration is in an image of your own, the
-command checks the parts of the stack that do not depend on it, and a note names the
-image. To check everything, set --base to the configuration and --release to the
-release of the server, or --base to the output of image inspect, which contains both.
+The command reads no images. If the configuration is in your own image, the command
+checks the parts of the stack that do not depend on it, and a note names the image. To
+check everything, set --base to the configuration, and --release to the release of the
+server if the tag of the image does not specify it.
 
 With --output json, sarif or github, the command prints the findings to standard
 output, with the line and the column of the field. Text from standard input or from
@@ -59,9 +59,9 @@ validate --if-present -f a.yaml b.yaml`
   # check the manifests that Kustomize builds from a folder
   kubectl llamastack validate -k overlays/production
 
-  # check a stack with an image of your own
-  kubectl llamastack image inspect registry.example.com/team/server:prod -o yaml > image.yaml
-  kubectl llamastack validate -f stack.yaml --base image.yaml
+  # check a stack with your own image
+  kubectl llamastack image inspect registry.example.com/team/server:prod -o config > config.yaml
+  kubectl llamastack validate -f stack.yaml --base config.yaml --release 0.7.3
 
   # show the data that a change to the spec leaves behind
   kubectl get llsd my-stack -o yaml | kubectl llamastack validate -f stack.yaml --previous -`
@@ -82,7 +82,7 @@ func newValidateCommand(streams Streams, version string) *cobra.Command {
 	}
 	options.addFlags(command)
 	options.addSelector(command)
-	options.imageFlags.add(command)
+	options.addImage(command)
 	flags := command.Flags()
 	flags.BoolVar(&options.strict, "strict", false, "treat warnings as errors")
 	flags.StringVarP(&options.output, "output", "o", findings.FormText, strings.Join(findings.Forms(), ", "))
@@ -139,7 +139,7 @@ func (o *validateOptions) check(stdin io.Reader, p printer) (*findings.Report, e
 	if err != nil {
 		return nil, err
 	}
-	if err := o.apply(found, stdin, p); err != nil {
+	if err := o.setImage(found, stdin); err != nil {
 		return nil, err
 	}
 	found.NotesUnknown = true

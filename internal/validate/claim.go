@@ -21,8 +21,8 @@ import (
 const kept = "; the storage class and the access modes of an existing volume cannot change, so the pods keep the volume; restore the earlier value, or move the data to a stack with another name"
 
 // Claim returns the errors in spec.workload.storage that ask for a change to an existing PersistentVolumeClaim which
-// Kubernetes does not allow: another storage class, other access modes, or a smaller size. The operator keeps the claim,
-// and reports the first error in the condition StorageReady.
+// Kubernetes does not allow: another storage class, other access modes, or a smaller size. The operator keeps the
+// claim, and reports the first error in the condition StorageReady.
 func Claim(stack *v1alpha2.LlamaStackDistribution, claim *corev1.PersistentVolumeClaim) field.ErrorList {
 	c := &checks{LlamaStackDistribution: stack}
 	if c.workload().Storage != nil {

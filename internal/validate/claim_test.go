@@ -20,6 +20,7 @@ func TestVolumeChange(t *testing.T) {
 		`resources: {requests: {storage: 20Gi}}}, status: {capacity: {storage: 20Gi}}}`
 	resizing := strings.Replace(claim, "capacity: {storage: 20Gi}", "capacity: {storage: 5Gi}", 1)
 	pending := strings.Replace(claim, "storageClassName: slow, volumeName: v, ", "", 1)
+	const slow, fast = "{storageClassName: slow}", "{storageClassName: fast}"
 	for name, tc := range map[string]struct {
 		claim, before, after string
 		failed               string // the message of the condition StorageReady of the earlier stack
@@ -42,14 +43,14 @@ func TestVolumeChange(t *testing.T) {
 		"unknown: a smaller size":                {"", "{size: 20Gi}", "{size: 5Gi}", "", "E size"},
 		"unknown: smaller than the default size": {"", "{}", "{size: 5Gi}", "", "E size"},
 		"unknown: a larger size":                 {"", "{}", "{size: 20Gi}", "", ""},
-		"unknown: another class":                 {"", "{storageClassName: slow}", "{storageClassName: fast}", "", "E storageClassName"},
-		"unknown: an empty class":                {"", "{storageClassName: slow}", `{storageClassName: ""}`, "", "E storageClassName"},
+		"unknown: another class":                 {"", slow, fast, "", "E storageClassName"},
+		"unknown: an empty class":                {"", slow, `{storageClassName: ""}`, "", "E storageClassName"},
 		"unknown: a class after the default":     {"", "{}", "{storageClassName: fast}", "", "W storageClassName"},
 		"unknown: the default class":             {"", "{storageClassName: slow}", "{}", "", ""},
 		"unknown: other modes":                   {"", "{}", "{accessModes: [ReadWriteMany]}", "", "E accessModes"},
 		"unknown: the default modes":             {"", "{accessModes: [ReadWriteOnce]}", "{}", "", ""},
 		"unknown: a new volume":                  {"", "", "{size: 5Gi}", "", ""},
-		"unknown: a claim unlike the spec":       {"", "{size: 30Gi}", "{size: 20Gi}", "PersistentVolumeClaim cannot grow", "W storage"},
+		"unknown: a claim unlike the spec":       {"", "{size: 30Gi}", "{size: 20Gi}", "it cannot grow", "W storage"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var known *corev1.PersistentVolumeClaim

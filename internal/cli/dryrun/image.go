@@ -1,51 +1,62 @@
 package dryrun
 
 import (
-	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 )
 
-// Image contains the facts about an image that an operator reads from the labels of the image.
+// Image contains the facts that an operator reads from the labels of an image, and that a user can set with flags.
 type Image struct {
-	// Name is the image as stacks name it. Empty means every image whose labels an operator would read.
-	Name string
+	// Flags reports whether the command has these flags, so that remedies can name them.
+	Flags bool
 	// Release is the release of the server. Base is its configuration. Both can be empty.
 	Release string
 	Base    []byte
 }
 
-// image returns the known facts about the image of a stack. It returns false if an operator does not read the labels of
-// this image, because the image is in the catalog.
-func (m *Manifests) image(spec *v1alpha2.LlamaStackDistributionSpec, name string) (known Image, read bool) {
-	if _, read = m.Config.Images.Image(spec.Distribution.Name, spec.Distribution.Version); !read && spec.Distribution.Image == "" {
-		return Image{}, false
+// labeled returns the image of a stack if an operator reads the labels of the image, because it is not in the catalog.
+func (m *Manifests) labeled(spec *v1alpha2.LlamaStackDistributionSpec) (image string, ok bool) {
+	if spec.Distribution.Image != "" {
+		return spec.Distribution.Image, true
 	}
-	for i := range m.Images {
-		if one := &m.Images[i]; one.Name == "" || one.Name == name {
-			known.Release = cmp.Or(one.Release, known.Release)
-			if one.Base != nil {
-				known.Base = one.Base
-			}
+	return m.Config.Images.Image(spec.Distribution.Name, spec.Distribution.Version)
+}
+
+// image returns what the user set about the image of a stack.
+func (m *Manifests) image(spec *v1alpha2.LlamaStackDistributionSpec) Image {
+	if _, ok := m.labeled(spec); !ok {
+		return Image{}
+	}
+	return m.Image
+}
+
+// LabeledImages returns the images of all stacks that are not in the catalog, sorted.
+func (m *Manifests) LabeledImages() []string {
+	var images []string
+	for i := range m.Stacks {
+		if image, ok := m.labeled(&m.Stacks[i].Object.Spec); ok && !slices.Contains(images, image) {
+			images = append(images, image)
 		}
 	}
-	return known, true
+	slices.Sort(images)
+	return images
 }
 
 // isUnread reports whether the labels of an image are not known.
 func (m *Manifests) isUnread(spec *v1alpha2.LlamaStackDistributionSpec, resolved *distribution.Resolved) bool {
-	_, read := m.image(spec, resolved.Image)
-	return read && (m.running == nil || m.running.Record.Distribution.Image != resolved.Image)
+	_, ok := m.labeled(spec)
+	return ok && (m.running == nil || m.running.Record.Distribution.Image != resolved.Image)
 }
 
 // unreadBase returns the note about a stack whose base configuration is in an image.
 func (m *Manifests) unreadBase(input *plan.Input) string {
 	image, remedy := input.Distribution.Image, "set spec.baseConfig, and add the ConfigMap to the files"
-	if m.TakesBase {
-		remedy = fmt.Sprintf("set --base to a file with the output of kubectl llamastack image inspect %s -o yaml", image)
+	if m.Image.Flags {
+		remedy = fmt.Sprintf("set --base to a file with the output of kubectl llamastack image inspect %s -o config", image)
 	}
 	data := ""
 	if input.Before != nil {
@@ -58,7 +69,7 @@ func (m *Manifests) unreadBase(input *plan.Input) string {
 // unreadRelease returns the note about a stack whose release is in a label of its image.
 func (m *Manifests) unreadRelease(resolved *distribution.Resolved) string {
 	remedy := ""
-	if m.TakesBase {
+	if m.Image.Flags {
 		remedy = "; to check another release, set --release"
 	}
 	return fmt.Sprintf("spec.distribution.image: %q: this command does not read images, and the tag of this image is not the "+

@@ -45,10 +45,8 @@ type Manifests struct {
 	Pasted bool
 	// Denied contains the ConfigMaps in the cluster that the caller cannot read.
 	Denied map[Key]bool
-	// Images contains facts about images, which this package does not read. Later facts take precedence.
-	Images []Image
-	// TakesBase reports whether the user can set facts about images with flags, so that remedies can name the flags.
-	TakesBase bool
+	// Image contains what the user set about the images that stacks specify, because this package does not read images.
+	Image Image
 	// NotesUnknown reports whether a stack with an unknown base configuration, and a Secret that is not in the files,
 	// cause only a note. The Outcome of the stack has then no plan.
 	NotesUnknown bool

@@ -243,8 +243,7 @@ func (m *Manifests) Input(
 			return input, err
 		}
 	}
-	known, _ := m.image(spec, resolved.Image)
-	if resolved, err = resolved.WithLabel(known.Release, true); err != nil {
+	if resolved, err = resolved.WithLabel(m.image(spec).Release, true); err != nil {
 		return input, err
 	}
 	limits, _ := m.bounds(object.Namespace)
@@ -289,8 +288,8 @@ func (m *Manifests) base(object *v1alpha2.LlamaStackDistribution, resolved distr
 		}
 		return &plan.Base{Data: data, Source: v1alpha2.ConfigSourceConfigMap}, nil
 	}
-	if known, _ := m.image(&object.Spec, resolved.Image); known.Base != nil {
-		return &plan.Base{Data: known.Base, Source: v1alpha2.ConfigSourceOCILabel}, nil
+	if set := m.image(&object.Spec).Base; set != nil {
+		return &plan.Base{Data: set, Source: v1alpha2.ConfigSourceOCILabel}, nil
 	}
 	if m.running != nil {
 		if kept := m.running.keptBase(&object.Spec, resolved); kept != nil {
@@ -302,7 +301,7 @@ func (m *Manifests) base(object *v1alpha2.LlamaStackDistribution, resolved distr
 	}
 	if resolved.Base == nil {
 		remedy := "set spec.baseConfig"
-		if m.TakesBase {
+		if m.Image.Flags {
 			remedy = "set --base to a file with the configuration, set spec.baseConfig"
 		}
 		return nil, fmt.Errorf("%s: %q: this command does not read the base configuration of an image; %s "+

@@ -26,7 +26,8 @@ func liveClaim(_ context.Context, key client.ObjectKey) (*corev1.PersistentVolum
 	}
 	claim := &corev1.PersistentVolumeClaim{}
 	return claim, yaml.UnmarshalStrict([]byte(`{metadata: {name: my-stack-pvc}, spec: {accessModes: [ReadWriteOnce],
-  storageClassName: slow, volumeName: v, resources: {requests: {storage: 20Gi}}}, status: {capacity: {storage: 20Gi}}}`), claim)
+  storageClassName: slow, volumeName: v, resources: {requests: {storage: 20Gi}}},
+  status: {capacity: {storage: 20Gi}}}`), claim)
 }
 
 // TestVolume checks updates of the volume. The claim counts, not the stored spec, and the messages are those of the
@@ -48,20 +49,30 @@ func TestVolume(t *testing.T) {
 		return older(t, `{distribution: {name: starter}, storage: {size: `+size+`}}`, `{}`).Object
 	}
 	for name, tc := range map[string]handleCase{
-		"a smaller size":                    {request: update(volume("size: 20Gi"), volume("size: 5Gi")), denied: shrinks},
-		"a smaller size in v1alpha1":        {request: through("v1alpha1", update(asOlder("20Gi"), asOlder("5Gi"))), denied: strings.Replace(shrinks, "spec.workload", "spec.server", 1), warned: "~/.llama"},
-		"another class":                     {request: update(volume(""), volume("storageClassName: fast")), denied: class},
-		"the class of the claim":            {request: update(volume(""), volume("storageClassName: slow"))},
-		"other access modes":                {request: update(volume(""), volume("accessModes: [ReadWriteMany]")), denied: modes},
-		"a volume for an existing claim":    {request: update(object(t, good, nil), volume("size: 5Gi")), denied: shrinks},
-		"a larger size":                     {request: update(volume("size: 20Gi"), volume("size: 30Gi"))},
-		"a refused expansion reverted":      {request: update(volume("size: 30Gi"), volume("size: 20Gi"))},
-		"refused access modes reverted":     {request: update(volume("accessModes: [ReadWriteMany]"), volume(""))},
-		"no volume any longer":              {request: update(volume("size: 20Gi"), object(t, good, nil))},
-		"a problem that is stored":          {request: update(volume("size: 5Gi"), volume("size: 5Gi, retainOnDelete: true")), warned: shrinks},
-		"a further problem":                 {request: update(volume("size: 5Gi"), volume("size: 5Gi, accessModes: [ReadWriteMany]")), denied: modes, warned: shrinks},
-		"a claim that cannot be read":       {request: update(gone("size: 20Gi"), gone("size: 5Gi")), warned: shrinks},
-		"a class, and an unreadable claim":  {request: update(gone(""), gone("storageClassName: fast")), warned: `might not be "fast"`},
+		"a smaller size": {request: update(volume("size: 20Gi"), volume("size: 5Gi")), denied: shrinks},
+		"a smaller size in v1alpha1": {
+			request: through("v1alpha1", update(asOlder("20Gi"), asOlder("5Gi"))),
+			denied:  strings.Replace(shrinks, "spec.workload", "spec.server", 1), warned: "~/.llama",
+		},
+		"another class":                  {request: update(volume(""), volume("storageClassName: fast")), denied: class},
+		"the class of the claim":         {request: update(volume(""), volume("storageClassName: slow"))},
+		"other access modes":             {request: update(volume(""), volume("accessModes: [ReadWriteMany]")), denied: modes},
+		"a volume for an existing claim": {request: update(object(t, good, nil), volume("size: 5Gi")), denied: shrinks},
+		"a larger size":                  {request: update(volume("size: 20Gi"), volume("size: 30Gi"))},
+		"a refused expansion reverted":   {request: update(volume("size: 30Gi"), volume("size: 20Gi"))},
+		"refused access modes reverted":  {request: update(volume("accessModes: [ReadWriteMany]"), volume(""))},
+		"no volume any longer":           {request: update(volume("size: 20Gi"), object(t, good, nil))},
+		"a problem that is stored": {
+			request: update(volume("size: 5Gi"), volume("size: 5Gi, retainOnDelete: true")), warned: shrinks,
+		},
+		"a further problem": {
+			request: update(volume("size: 5Gi"), volume("size: 5Gi, accessModes: [ReadWriteMany]")),
+			denied:  modes, warned: shrinks,
+		},
+		"a claim that cannot be read": {request: update(gone("size: 20Gi"), gone("size: 5Gi")), warned: shrinks},
+		"a class, and an unreadable claim": {
+			request: update(gone(""), gone("storageClassName: fast")), warned: `might not be "fast"`,
+		},
 		"a stack that has no claim":         {request: update(renamed(t, volume("size: 20Gi")), renamed(t, volume("size: 5Gi")))},
 		"a deleted stack with another size": {request: update(volume("size: 20Gi"), beingDeleted(t, volume("size: 5Gi")))},
 	} {
