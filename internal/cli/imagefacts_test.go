@@ -117,11 +117,13 @@ func TestInspectedBase(t *testing.T) {
 func TestUnreadReferences(t *testing.T) {
 	got := run(t, stack(`{distribution: {name: starter}, networking: {tls: {caBundle: {configMapName: ca}}}, secretEnv: {B: {secretKeyRef: {name: s, key: b}},
 	  A: {secretKeyRef: {name: s, key: a}}, C: {secretKeyRef: {name: r, key: c}},
-	  D: {secretKeyRef: {name: known, key: d}}}}`)+
-		"---\n{apiVersion: v1, kind: Secret, metadata: {name: known}, stringData: {d: x}}\n", "validate", "--strict", "-f", "-")
+	  D: {secretKeyRef: {name: known, key: d}}, E: {secretKeyRef: {name: twice, key: e}}}}`)+
+		"---\n{apiVersion: v1, kind: Secret, metadata: {name: known}, stringData: {d: x}}\n"+
+		strings.Repeat("---\n{apiVersion: v1, kind: Secret, metadata: {name: twice}, stringData: {e: x}}\n", 2), "validate", "--strict", "-f", "-")
 	if got.code != 0 {
 		t.Errorf("exit code %d", got.code)
 	}
 	contains(t, got.err, `note: standard input: demo: spec.networking.tls.caBundle.configMapName: the files do not contain ConfigMap "ca", so this command does not check its certificates`,
-		"note: standard input: demo: this command does not check Secrets that the files do not contain exactly once: r (c), s (a, b)\n")
+		"note: standard input: demo: this command does not check these keys, because the files do not contain the Secret: r (c), s (a, b)\n",
+		"note: standard input: demo: this command does not check these keys, because the files contain the Secret more than once: twice (e)\n")
 }

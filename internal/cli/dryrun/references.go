@@ -8,9 +8,10 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
 )
 
-// unreadReferences returns notes about the Secrets and the CA bundle that the files do not contain. It returns no notes
+// unreadReferences returns notes about the CA bundle and the Secrets that the files do not contain. It returns no notes
 // for objects from a cluster.
 func (m *Manifests) unreadReferences(object *v1alpha2.LlamaStackDistribution, in *intent.Intent) []string {
 	if m.Live {
@@ -19,29 +20,52 @@ func (m *Manifests) unreadReferences(object *v1alpha2.LlamaStackDistribution, in
 	var notes []string
 	contents := m.contents(object)
 	for _, use := range intent.ConfigMaps(object) {
-		if here := use.Here(); use.Purpose == intent.PurposeCABundle && contents[use.ID()] == nil && contents[here.ID()] == nil {
+		here := use.Here()
+		if use.Purpose == intent.PurposeCABundle && contents[use.ID()] == nil && contents[here.ID()] == nil {
 			notes = append(notes, fmt.Sprintf("%s: the files do not contain ConfigMap %q, so this command does not check its certificates",
 				use.Path, use.Name))
 		}
 	}
-	missing := map[string][]string{}
+	if m.NotesUnknown {
+		notes = append(notes, m.unreadSecrets(in)...)
+	}
+	return notes
+}
+
+// unreadSecrets returns a note with the keys of the Secrets that the files do not contain, and a note with the keys of
+// those that they contain more than once.
+func (m *Manifests) unreadSecrets(in *intent.Intent) []string {
+	missing, twice := map[string][]string{}, map[string][]string{}
 	for _, use := range in.Secrets {
 		key := Key{Namespace: in.Namespace, Name: use.Secret}
 		_, found := m.Secrets[key]
-		if (!found && elsewhere(m, m.Secrets, key) == "" || m.SecretsTwice[key]) &&
-			!slices.Contains(missing[use.Secret], use.Key) {
+		switch {
+		case m.SecretsTwice[key]:
+			twice[use.Secret] = append(twice[use.Secret], use.Key)
+		case !found && elsewhere(m, m.Secrets, key) == "":
 			missing[use.Secret] = append(missing[use.Secret], use.Key)
 		}
 	}
-	if len(missing) == 0 || !m.NotesUnknown {
-		return notes
+	var notes []string
+	for _, unread := range []struct {
+		keys map[string][]string
+		why  string
+	}{{missing, "do not contain the Secret"}, {twice, "contain the Secret more than once"}} {
+		if len(unread.keys) > 0 {
+			notes = append(notes, fmt.Sprintf("this command does not check these keys, because the files %s: %s", unread.why, keysOf(unread.keys)))
+		}
 	}
-	texts := make([]string, 0, len(missing))
-	for _, name := range slices.Sorted(maps.Keys(missing)) {
-		texts = append(texts, fmt.Sprintf("%s (%s)", name, strings.Join(slices.Sorted(slices.Values(missing[name])), ", ")))
+	return notes
+}
+
+// keysOf returns the keys of Secrets, such as "db (password, url), vllm (token)".
+func keysOf(secrets map[string][]string) string {
+	texts := make([]string, 0, len(secrets))
+	for _, name := range slices.Sorted(maps.Keys(secrets)) {
+		keys := slices.Compact(slices.Sorted(slices.Values(secrets[name])))
+		texts = append(texts, fmt.Sprintf("%s (%s)", name, strings.Join(keys, ", ")))
 	}
-	return append(notes, "this command does not check Secrets that the files do not contain exactly once: "+
-		strings.Join(texts, ", "))
+	return draft.Listed(texts)
 }
 
 // elsewhere returns the namespace of an object that has the same name as a missing object. It returns "" if there is
