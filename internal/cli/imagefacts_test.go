@@ -20,7 +20,9 @@ const (
 // everything with --base and --release.
 func TestUnreadImage(t *testing.T) {
 	const vllm = `providers: {inference: {provider: vllm, endpoint: "http://vllm:8000"}}`
-	folder := write(t, map[string]string{"config.yaml": ownConfig, "stack.yaml": stack(simple), "bad.yaml": "a: [", "empty.yaml": ""})
+	folder := write(t, map[string]string{
+		"config.yaml": ownConfig, "stack.yaml": stack(simple), "bad.yaml": "a: [", "empty.yaml": "",
+	})
 	file := func(name string) string { return filepath.Join(folder, name) }
 	base, strict := []string{"--base", file("config.yaml")}, []string{"--strict"}
 	both, missing := append(slices.Clone(base), "--release", "0.7"), []string{"--base", file("none")}

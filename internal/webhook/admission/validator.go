@@ -45,17 +45,27 @@ const (
 	plansPerNamespace = 1
 )
 
+// maxClaims bounds the number of concurrent reads of a claim. claimsPerNamespace is the share of a namespace.
+const (
+	maxClaims          = 4
+	claimsPerNamespace = 1
+)
+
 // Validator decides whether the API server may store a stack.
 type Validator struct {
 	options Options
 	plans   *share.Slots
+	claims  *share.Slots
 }
 
 var _ admission.Handler = (*Validator)(nil)
 
 // NewValidator returns a Validator.
 func NewValidator(options Options) *Validator {
-	return &Validator{options: options, plans: share.NewSlots(maxPlans, plansPerNamespace)}
+	return &Validator{
+		options: options, plans: share.NewSlots(maxPlans, plansPerNamespace),
+		claims: share.NewSlots(maxClaims, claimsPerNamespace),
+	}
 }
 
 // Handle answers one request. It allows an update that does not change the spec, or whose object is being deleted. It

@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -17,11 +18,7 @@ func (v *Validator) volume(ctx context.Context, before, object *stack) (errs, wa
 	if before == nil || reflect.DeepEqual(storage(before), storage(object)) {
 		return nil, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, configPatience)
-	defer cancel()
-	claim, err := v.options.Claim(ctx, client.ObjectKey{
-		Namespace: object.Namespace, Name: names.PersistentVolumeClaim(object.Name),
-	})
+	claim, err := v.claim(ctx, object)
 	switch {
 	case err != nil:
 		assumed, warnings := validate.VolumeChange(before, object, nil)
@@ -31,6 +28,20 @@ func (v *Validator) volume(ctx context.Context, before, object *stack) (errs, wa
 	default:
 		return validate.VolumeChange(before, object, claim)
 	}
+}
+
+// claim reads the claim of a stack. It waits for its turn, and for the API server, only for a short time.
+func (v *Validator) claim(ctx context.Context, object *stack) (*corev1.PersistentVolumeClaim, error) {
+	ctx, cancel := context.WithTimeout(ctx, configPatience)
+	defer cancel()
+	done, err := v.claims.Take(ctx, object.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	return v.options.Claim(ctx, client.ObjectKey{
+		Namespace: object.Namespace, Name: names.PersistentVolumeClaim(object.Name),
+	})
 }
 
 func storage(object *stack) *v1alpha2.VolumeSpec {

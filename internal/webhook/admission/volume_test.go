@@ -54,9 +54,11 @@ func TestVolume(t *testing.T) {
 			request: through("v1alpha1", update(asOlder("20Gi"), asOlder("5Gi"))),
 			denied:  strings.Replace(shrinks, "spec.workload", "spec.server", 1), warned: "~/.llama",
 		},
-		"another class":                  {request: update(volume(""), volume("storageClassName: fast")), denied: class},
-		"the class of the claim":         {request: update(volume(""), volume("storageClassName: slow"))},
-		"other access modes":             {request: update(volume(""), volume("accessModes: [ReadWriteMany]")), denied: modes},
+		"another class":          {request: update(volume(""), volume("storageClassName: fast")), denied: class},
+		"the class of the claim": {request: update(volume(""), volume("storageClassName: slow"))},
+		"other access modes": {
+			request: update(volume(""), volume("accessModes: [ReadWriteMany]")), denied: modes,
+		},
 		"a volume for an existing claim": {request: update(object(t, good, nil), volume("size: 5Gi")), denied: shrinks},
 		"a larger size":                  {request: update(volume("size: 20Gi"), volume("size: 30Gi"))},
 		"a refused expansion reverted":   {request: update(volume("size: 30Gi"), volume("size: 20Gi"))},
@@ -77,6 +79,23 @@ func TestVolume(t *testing.T) {
 		"a deleted stack with another size": {request: update(volume("size: 20Gi"), beingDeleted(t, volume("size: 5Gi")))},
 	} {
 		t.Run(name, func(t *testing.T) { tc.check(t) })
+	}
+}
+
+// While another request of the namespace reads a claim, the stored spec counts, and the errors are warnings.
+func TestVolumeBusy(t *testing.T) {
+	validator := newValidator(t, nil)
+	if _, err := validator.claims.Take(t.Context(), "team"); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	volume := func(size string) runtime.RawExtension {
+		return object(t, `{distribution: {name: starter}, workload: {storage: {size: `+size+`}}}`, nil)
+	}
+	got := validator.Handle(ctx, update(volume("20Gi"), volume("5Gi")))
+	if !got.Allowed || !strings.Contains(strings.Join(got.Warnings, " "), "5Gi is less than the 20Gi") {
+		t.Errorf("allowed %v, warnings %q", got.Allowed, got.Warnings)
 	}
 }
 
