@@ -22,8 +22,8 @@ func (m *Manifests) unreadReferences(object *v1alpha2.LlamaStackDistribution, in
 	for _, use := range intent.ConfigMaps(object) {
 		here := use.Here()
 		if use.Purpose == intent.PurposeCABundle && contents[use.ID()] == nil && contents[here.ID()] == nil {
-			notes = append(notes, fmt.Sprintf("%s: the files do not contain ConfigMap %q, so this command does not check its certificates",
-				use.Path, use.Name))
+			notes = append(notes, fmt.Sprintf("%s: %s not contain ConfigMap %q, so this command does not check its certificates",
+				use.Path, m.sourceDoes(), use.Name))
 		}
 	}
 	if m.NotesUnknown {
@@ -66,6 +66,14 @@ func keysOf(secrets map[string][]string) string {
 		texts = append(texts, fmt.Sprintf("%s (%s)", name, strings.Join(keys, ", ")))
 	}
 	return draft.Listed(texts)
+}
+
+// sourceDoes returns the subject of a sentence about the source of the objects, with its verb.
+func (m *Manifests) sourceDoes() string {
+	if m.Pasted {
+		return "the text does"
+	}
+	return "the files do"
 }
 
 // elsewhere returns the namespace of an object that has the same name as a missing object. It returns "" if there is
