@@ -23,7 +23,7 @@ func (m *Manifests) trust(object *v1alpha2.LlamaStackDistribution) (plan.Trust, 
 		key := Key{Namespace: object.Namespace, Name: use.Name}
 		other := elsewhere(m, m.ConfigMaps, key)
 		if use.Purpose == intent.PurposeCABundle && use.Namespace == "" && other != "" {
-			return plan.Trust{}, fmt.Errorf("%s: %s", use.Path, inOther("ConfigMap", key, other))
+			return plan.Trust{}, fmt.Errorf("%s: %s", use.Path, m.inOther("ConfigMap", key, other))
 		}
 	}
 	trust, unusable := plan.ReadTrust(object, contents)

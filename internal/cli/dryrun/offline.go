@@ -356,7 +356,7 @@ func (m *Manifests) configMap(namespace, path, name string) (*corev1.ConfigMap, 
 		return configMap, nil
 	}
 	if other := elsewhere(m, m.ConfigMaps, key); other != "" {
-		return nil, fmt.Errorf("%s.configMapName: %s", path, inOther("ConfigMap", key, other))
+		return nil, fmt.Errorf("%s.configMapName: %s", path, m.inOther("ConfigMap", key, other))
 	}
 	problem := "the files do not contain ConfigMap %q in namespace %q; add the ConfigMap with another --filename"
 	switch {

@@ -93,7 +93,11 @@ func elsewhere[T any](m *Manifests, objects map[Key]T, missing Key) string {
 }
 
 // inOther returns the problem with an object that is in another namespace than the stack.
-func inOther(kind string, missing Key, other string) string {
-	return fmt.Sprintf("%s %q is in namespace %q, and the stack is in namespace %q, so the stack cannot use it; correct one of the "+
-		"namespaces", kind, missing.Name, other, missing.Namespace)
+func (m *Manifests) inOther(kind string, missing Key, other string) string {
+	remedy := "correct one of the namespaces"
+	if !m.Pasted {
+		remedy += ", or set --namespace for objects without a namespace"
+	}
+	return fmt.Sprintf("%s %q is in namespace %q, and the stack is in namespace %q, so the stack cannot use it; %s",
+		kind, missing.Name, other, missing.Namespace, remedy)
 }

@@ -24,7 +24,7 @@ func (m *Manifests) secretProblems(in *intent.Intent, rel *release.Release) []st
 		key := Key{Namespace: in.Namespace, Name: use.Secret}
 		secret, ok := m.Secrets[key]
 		if other := elsewhere(m, m.Secrets, key); other != "" {
-			problems = append(problems, use.Path+": "+inOther("Secret", key, other))
+			problems = append(problems, use.Path+": "+m.inOther("Secret", key, other))
 		}
 		if !ok || m.SecretsTwice[key] {
 			continue
