@@ -156,9 +156,21 @@ var refusalCases = map[string]struct {
 		stack(`{distribution: {name: starter}, baseConfig: {configMapName: base}}`),
 		`spec.baseConfig.configMapName: the files do not contain ConfigMap "base" in namespace "default"; add the ConfigMap with another --filename`,
 	},
-	"image without a base": {
-		stack(`{distribution: {image: "example.com/stack:0.7.1"}, resources: {models: [m]}}`),
-		`spec.distribution.image: "example.com/stack:0.7.1": this command does not read the base configuration of an image`,
+	"base that is in another namespace": {
+		stack(`{distribution: {name: starter}, baseConfig: {configMapName: base}}`) + "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: base, namespace: elsewhere}}\n",
+		`spec.baseConfig.configMapName: ConfigMap "base" is in namespace "elsewhere", and the stack is in namespace "default"`,
+	},
+	"CA bundle that is in another namespace": {
+		stack(`{distribution: {name: starter}, networking: {tls: {caBundle: {configMapName: ca}}}}`) + "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: ca, namespace: elsewhere}}\n",
+		`spec.networking.tls.caBundle.configMapName: ConfigMap "ca" is in namespace "elsewhere", and the stack is in namespace "default"`,
+	},
+	"CA bundle without its key": {
+		stack(`{distribution: {name: starter}, networking: {tls: {caBundle: {configMapName: ca}}}}`) + "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: ca}, data: {ca.crt: x}}\n",
+		`spec.networking.tls.caBundle.configMapKeys: ConfigMap "ca" has no key "ca-bundle.crt"; add the key to the ConfigMap, or use one of its keys: ca.crt`,
+	},
+	"ConfigMap without keys": {
+		stack(`{distribution: {name: starter}, overrideConfig: {configMapName: cfg}}`) + "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: cfg}}\n",
+		`spec.overrideConfig.key: ConfigMap "cfg" has no keys; add the key "config.yaml"`,
 	},
 }
 

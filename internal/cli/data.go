@@ -38,7 +38,10 @@ func readPrevious(m *dryrun.Manifests, path, namespace string, stdin io.Reader) 
 	if err := unreadStacks(previous); err != nil {
 		return nil, err
 	}
-	previous.Config = m.Config
+	previous.Config, previous.NotesUnknown = m.Config, m.NotesUnknown
+	if slices.Equal(previous.LabeledImages(), m.LabeledImages()) {
+		previous.Image = m.Image
+	}
 	for key, configMap := range m.ConfigMaps {
 		if _, own := previous.ConfigMaps[key]; !own {
 			previous.ConfigMaps[key] = configMap
@@ -100,12 +103,24 @@ func offlineChange(m *dryrun.Manifests, s dryrun.Stack, previous *dryrun.Manifes
 			"does not check the data of the stack", s.Object.Name, s.Object.Namespace))
 		return found
 	}
-	running := previous.Plan(before)
-	if running.Plan == nil {
-		found := m.Plan(s)
+	s = withCompat(s, before)
+	found := sinceRunning(m, s, before, previous.Plan(before))
+	found.Volume(before, s, nil)
+	return found
+}
+
+// sinceRunning plans a stack as a change to a running stack, if the running stack has a plan.
+func sinceRunning(m *dryrun.Manifests, s, before dryrun.Stack, running dryrun.Outcome) dryrun.Outcome {
+	if running.Plan != nil {
+		return m.PlanSince(s, running.Plan.Places)
+	}
+	found := m.Plan(s)
+	if len(running.Errors) > 0 {
 		found.Warnings = append(found.Warnings, "this command cannot generate a configuration from the stack in --previous, so the "+
 			"command does not check the data of the stack: "+before.Title()+": "+running.Errors[0])
-		return found
+	} else {
+		found.Notes = append(found.Notes, "the configuration of the stack in --previous is in an image, which this command does not "+
+			"read, so the command does not check the data of the stack")
 	}
-	return m.PlanSince(withCompat(s, before), running.Plan.Places)
+	return found
 }

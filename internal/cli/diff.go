@@ -20,6 +20,7 @@ const codeError = 2
 
 type diffOptions struct {
 	planningFlags
+	imageFlags
 	// previous is a file with the running stacks. Empty means that the command reads them from the cluster.
 	previous string
 	output   string
@@ -38,11 +39,11 @@ show the effects of an edit before you apply it:
   - each changed object
 
 The command runs the operator's own code on the stack in the files and on the stack
-in the cluster. It reads the stack, the Deployment, the ConfigMaps that the stack
-refers to, and the operator's ConfigMap. It reads no Secret, writes nothing, and
-reports the objects that you cannot read. With --previous, it compares the files with
-the manifests in another file or folder, without a cluster. It replaces credentials in
-values with "<redacted>".
+in the cluster. It reads the stack, the Deployment, the PersistentVolumeClaim, the
+ConfigMaps that the stack refers to, and the operator's ConfigMap. It reads no Secret,
+writes nothing, and reports the objects that you cannot read. With --previous, it
+compares the files with the manifests in another file or folder, without a cluster. It
+replaces credentials in values with "<redacted>".
 
 The exit codes are the same as for kubectl diff:
   0  no difference
@@ -75,6 +76,7 @@ func newDiffCommand(streams Streams, version string) *cobra.Command {
 		},
 	}
 	options.add(command, "file or folder with manifests", "the one in the cluster")
+	options.addImage(command)
 	options.AddNamespace(command)
 	flags := command.Flags()
 	flags.StringVar(&options.previous, "previous", "",
@@ -203,6 +205,9 @@ func (o *diffOptions) differ(ctx context.Context, stdin io.Reader, p printer, ve
 		from = o.sources(d.reader.cluster.Namespace)
 	}
 	if d.found, err = from.readStrictly(stdin, p); err != nil { //nolint:contextcheck // a kustomization has its own time limit
+		return nil, err
+	}
+	if err := o.setImage(d.found, stdin); err != nil {
 		return nil, err
 	}
 	if d.reader == nil {

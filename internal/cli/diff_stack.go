@@ -115,6 +115,7 @@ func comparedWith(m *dryrun.Manifests, s dryrun.Stack, previous *dryrun.Manifest
 	s = withCompat(s, running)
 	sides := comparedStack{annotations: s.Object.Annotations, input: change.Input{Exists: true}}
 	sides.plan(previous, running, m, s, nil)
+	sides.after.Volume(running, s, nil)
 	return sides
 }
 
@@ -170,9 +171,13 @@ func (d *differ) edit(
 		return comparedStack{}, err
 	}
 	sides := comparedStack{annotations: next.Object.Annotations, input: inputOf(known)}
-	sides.plan(before.With(known, &stored.Spec), dryrun.Stack{File: s.File, Object: stored, Decoded: true},
-		after.With(known, &next.Object.Spec), next, known.Places())
-	return sides, nil
+	running := dryrun.Stack{File: s.File, Object: stored, Decoded: true}
+	sides.plan(before.With(known, &stored.Spec), running, after.With(known, &next.Object.Spec), next, known.Places())
+	claim, err := d.reader.claim(ctx, stored)
+	if claim != nil {
+		sides.after.Volume(running, next, claim)
+	}
+	return sides, err
 }
 
 // with returns the ConfigMaps and Secrets that a stack may refer to. A ConfigMap in the files takes precedence over the
@@ -184,6 +189,7 @@ func (d *differ) with(ctx context.Context, object *v1alpha2.LlamaStackDistributi
 	}
 	maps.Copy(m.ConfigMaps, d.found.ConfigMaps)
 	m.Secrets, m.SecretsTwice = d.found.Secrets, d.found.SecretsTwice
+	m.Image = d.found.Image
 	return m, nil
 }
 

@@ -186,7 +186,8 @@ func TestSecretsInFiles(t *testing.T) {
 	for name, tc := range map[string]struct{ secret, want string }{
 		"valid":                     {`{name: s}, stringData: {token: canary}`, ""},
 		"other Secrets only":        {`{name: other}, stringData: {}`, ""},
-		"other namespace":           {`{name: s, namespace: elsewhere}, stringData: {}`, ""},
+		"other namespace":           {`{name: s, namespace: elsewhere}, stringData: {}`, `spec.providers.inference.apiKey.secretKeyRef: Secret "s" is in namespace "elsewhere", and the stack is in namespace "default"`},
+		"other stack's namespace":   {`{name: s, namespace: elsewhere}, stringData: {}}` + "\n---\n" + strings.Replace(stack(`{distribution: {name: starter}}`), "{name: demo}", "{name: demo, namespace: elsewhere}", 1) + "---\n{apiVersion: v1, kind: Secret, metadata: {name: unused}", ""},
 		"no key":                    {`{name: s}, stringData: {tokn: canary, other: canary}`, `spec.providers.inference.apiKey.secretKeyRef: Secret "s" has no key "token"; add the key to the Secret, or use one of its keys: other, tokn`},
 		"no keys":                   {`{name: s}`, `spec.providers.inference.apiKey.secretKeyRef: Secret "s" has no keys; add the key "token"`},
 		"empty":                     {`{name: s}, data: {token: ""}`, `spec.providers.inference.apiKey.secretKeyRef: key "token" of Secret "s" is empty; set a value`},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/authn"
@@ -23,6 +24,11 @@ type imageInspectOptions struct {
 	access         access
 	timeout        time.Duration
 }
+
+// formConfig selects the configuration as the only output.
+const formConfig = "config"
+
+var inspectForms = []string{formTable, formJSON, formYAML, formConfig}
 
 const imageInspectHelp = `Show the data that the operator reads from an image:
 
@@ -46,14 +52,20 @@ func newImageInspectCommand(streams Streams) *cobra.Command {
 		Example: `  kubectl llamastack image inspect registry.example.com/team/server:prod
 
   # inspect an image in an OCI layout, with JSON output
-  kubectl llamastack image inspect oci:build/server:prod -o json`,
+  kubectl llamastack image inspect oci:build/server:prod -o json
+
+  # check a stack with the configuration in its image
+  kubectl llamastack image inspect registry.example.com/team/server:prod -o config > config.yaml
+  kubectl llamastack validate -f stack.yaml --base config.yaml --release 0.7.3`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			return runImageInspect(command.Context(), command.InOrStdin(), streams, options, args[0])
 		},
 	}
 	flags := command.Flags()
-	flags.StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")
+	flags.StringVarP(&options.output, "output", "o", formTable, "table, json, yaml, or config for only the "+
+		"configuration, unchanged")
+	completeFixed(command, "output", inspectForms)
 	flags.StringVar(&options.platform, "platform", "", "platform of the image to read, for example linux/amd64 (default: all "+
 		"platforms)")
 	flags.StringVar(&options.operatorConfig, "operator-config", "",
@@ -67,8 +79,8 @@ func newImageInspectCommand(streams Streams) *cobra.Command {
 func runImageInspect(
 	ctx context.Context, stdin io.Reader, streams Streams, options imageInspectOptions, written string,
 ) error {
-	if err := checkForm(options.output); err != nil {
-		return err
+	if !slices.Contains(inspectForms, options.output) {
+		return unknownValue("--output", options.output, inspectForms)
 	}
 	platform, err := options.wanted()
 	if err != nil {

@@ -47,6 +47,8 @@ type configReport struct {
 	Digest string `json:"digest"`
 	// Version is the version of the schema.
 	Version string `json:"version,omitempty"`
+	// content is the configuration itself. Reports do not contain it, because it can contain credentials.
+	content []byte
 }
 
 type releaseReport struct {
@@ -127,6 +129,7 @@ func (r *platformReport) checkConfig(read *registry.Details, resolved *distribut
 	sum := sha256.Sum256(read.Config)
 	r.Config = &configReport{
 		Label: read.ConfigLabel, Bytes: len(read.Config), Digest: "sha256:" + hex.EncodeToString(sum[:]),
+		content: read.Config,
 	}
 	if read.ConfigFile != "" {
 		r.Config.File = "/" + read.ConfigFile
@@ -198,13 +201,35 @@ func (r *imageReport) verdict(p printer) error {
 // print prints the report, and then the warnings and errors.
 func (r *imageReport) print(out io.Writer, form string, p printer) error {
 	var page bytes.Buffer
-	if err := writeForm(&page, form, r, r.write); err != nil {
+	if form == formConfig {
+		if err := r.writeConfig(&page); err != nil {
+			return err
+		}
+	} else if err := writeForm(&page, form, r, r.write); err != nil {
 		return err
 	}
 	if _, err := page.WriteTo(out); err != nil {
 		return err
 	}
 	return r.verdict(p)
+}
+
+// writeConfig writes the configuration. It returns an error if there is none, or if it depends on the platform.
+func (r *imageReport) writeConfig(page *bytes.Buffer) error {
+	for i := range r.Images {
+		config := r.Images[i].Config
+		switch {
+		case config == nil:
+		case page.Len() == 0:
+			page.Write(config.content)
+		case !bytes.Equal(page.Bytes(), config.content):
+			return fmt.Errorf("%s: the platforms of the image have different configurations; set --platform to one of them", r.Image)
+		}
+	}
+	if page.Len() == 0 && r.refused() == 0 {
+		return fmt.Errorf("%s: the image contains no configuration; run kubectl llamastack image label to add one", r.Image)
+	}
+	return nil
 }
 
 // messages prints remarks about the image. If a remark applies to every platform, messages prints it only once. It

@@ -176,6 +176,26 @@ func TestDiffLive(t *testing.T) {
 	contains(t, other.out, "team-b/demo (standard input): new")
 }
 
+// The claim in the cluster counts, not the stored spec.
+func TestDiffLiveVolume(t *testing.T) {
+	c := newLiveCluster(t)
+	c.deploy(t, edit("storage: {}", "storage: {size: 30Gi}"))
+	claim := liveObject(t, `{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: demo-pvc}, spec: {accessModes: [ReadWriteOnce],
+  storageClassName: slow, volumeName: v, resources: {requests: {storage: 20Gi}}}, status: {capacity: {storage: 20Gi}}}`)
+	c.objects["/api/v1/namespaces/team-a/persistentvolumeclaims/demo-pvc"] = claim
+	for storage, want := range map[string]string{
+		"size: 20Gi": "", "storageClassName: slow": "",
+		"size: 5Gi":              `error: standard input: demo: spec.workload.storage.size: 5Gi is less than the 20Gi`,
+		"storageClassName: fast": `PersistentVolumeClaim "demo-pvc" has storage class "slow", not "fast"`,
+	} {
+		got := c.run(t, edit("storage: {}", "storage: {"+storage+"}"), "diff", "-f", "-")
+		contains(t, got.err, want)
+		if refused := got.code == 2; refused != (want != "") {
+			t.Errorf("%s: exit code %d\n%s", storage, got.code, got.err)
+		}
+	}
+}
+
 // The operator keeps the image and the base of a running stack.
 func TestDiffLiveKeepsImageAndBase(t *testing.T) {
 	c := newLiveCluster(t)

@@ -89,7 +89,7 @@ var validateOlderCases = map[string]struct {
 		older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine}}}`) +
 			"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine}\ndata: {other.yaml: a}\n", 1,
 		[]string{`error: standard input: demo: spec.server.userConfig.configMapName: ConfigMap "mine" has no key "config.yaml"; ` +
-			"add the key to the ConfigMap, or correct the reference"},
+			"add the key to the ConfigMap, or use one of its keys: "},
 	},
 	"userConfig together with disabled": {
 		older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine}, disabled: [eval]}}`), 1,

@@ -41,6 +41,7 @@ type reader struct {
 var (
 	configMapResource  = schema.GroupResource{Resource: "configmaps"}
 	deploymentResource = schema.GroupResource{Group: appsv1.GroupName, Resource: "deployments"}
+	claimResource      = schema.GroupResource{Resource: "persistentvolumeclaims"}
 )
 
 func newReader(cluster *kube.Cluster, version string) *reader {
@@ -202,6 +203,22 @@ func (r *reader) running(ctx context.Context, stack *v1alpha2.LlamaStackDistribu
 		}
 	}
 	return found, nil
+}
+
+// claim reads the PersistentVolumeClaim of a stack with a volume. It returns nil for a claim that does not exist, or
+// that the caller cannot read.
+func (r *reader) claim(
+	ctx context.Context, stack *v1alpha2.LlamaStackDistribution,
+) (*corev1.PersistentVolumeClaim, error) {
+	if stack.Spec.Workload == nil || stack.Spec.Workload.Storage == nil {
+		return nil, nil
+	}
+	claim := &corev1.PersistentVolumeClaim{}
+	key := dryrun.Key{Namespace: stack.Namespace, Name: names.PersistentVolumeClaim(stack.Name)}
+	if found, err := r.read(ctx, claimResource, key, claim); err != nil || !found {
+		return nil, err
+	}
+	return claim, nil
 }
 
 // operatorConfig reads the operator's ConfigMap from a file. Without a file, it reads the ConfigMap from any namespace

@@ -25,8 +25,8 @@ var outputs = map[string]func(*bytes.Buffer, dryrun.Stack, *plan.Plan) error{
 
 type renderOptions struct {
 	sources
+	imageFlags
 	output  string
-	release string
 	explain bool
 }
 
@@ -70,12 +70,10 @@ func newRenderCommand(streams Streams) *cobra.Command {
 	}
 	options.addFlags(command)
 	options.addSelector(command)
+	options.addImage(command)
 	command.Flags().StringVarP(&options.output, "output", "o", "",
 		"objects, config or env (default objects); with --explain: table, json or yaml (default table)")
-	command.Flags().StringVar(&options.release, "release", "", "server release to use instead of the releases of "+
-		"the stacks, for example 0.8")
 	command.Flags().BoolVar(&options.explain, "explain", false, "print each key of the configuration with its source")
-	completeReleases(command, "release")
 	return command
 }
 
@@ -89,7 +87,7 @@ func runRender(stdin io.Reader, streams Streams, options renderOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := runOn(found, options.release); err != nil {
+	if err := options.setImage(found, stdin); err != nil {
 		return err
 	}
 	outcomes, err := offlineAll(found, p)

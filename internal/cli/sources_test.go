@@ -56,7 +56,7 @@ func TestOperatorConfigGivesTheImages(t *testing.T) {
 			contains(t, got.err, tc.note)
 		})
 	}
-	checked := run(t, stack("{distribution: {name: team}, "+vllm+"}"), "validate", "-f", "-", "--operator-config", file)
+	checked := run(t, stack("{distribution: {name: team}, "+vllm+"}"), "render", "-f", "-", "--operator-config", file)
 	if checked.code != 1 {
 		t.Errorf("exit code %d, want 1", checked.code)
 	}

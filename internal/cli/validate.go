@@ -16,6 +16,7 @@ import (
 
 type validateOptions struct {
 	sources
+	imageFlags
 	strict bool
 	output string
 	// previous is a file with the running stacks. Empty means that stored data is not checked.
@@ -31,7 +32,12 @@ and the remedy. The exit code is 1 if a manifest has an error.
 Set --previous to the manifests of the running stacks to report the stored data that
 a change from those manifests leaves behind, and how to migrate or recover the data.
 Data that cannot be recovered is an error until an annotation on the stack accepts the
-loss.
+loss. A change to the volume that Kubernetes does not allow is also an error.
+
+The command reads no images. If the configuration is in your own image, the command
+checks the parts of the stack that do not depend on it, and a note names the image. To
+check everything, set --base to the configuration, and --release to the release of the
+server if the tag of the image does not specify it.
 
 With --output json, sarif or github, the command prints the findings to standard
 output, with the line and the column of the field. Text from standard input or from
@@ -53,6 +59,10 @@ validate --if-present -f a.yaml b.yaml`
   # check the manifests that Kustomize builds from a folder
   kubectl llamastack validate -k overlays/production
 
+  # check a stack with your own image
+  kubectl llamastack image inspect registry.example.com/team/server:prod -o config > config.yaml
+  kubectl llamastack validate -f stack.yaml --base config.yaml --release 0.7.3
+
   # show the data that a change to the spec leaves behind
   kubectl get llsd my-stack -o yaml | kubectl llamastack validate -f stack.yaml --previous -`
 )
@@ -72,6 +82,7 @@ func newValidateCommand(streams Streams, version string) *cobra.Command {
 	}
 	options.addFlags(command)
 	options.addSelector(command)
+	options.addImage(command)
 	flags := command.Flags()
 	flags.BoolVar(&options.strict, "strict", false, "treat warnings as errors")
 	flags.StringVarP(&options.output, "output", "o", findings.FormText, strings.Join(findings.Forms(), ", "))
@@ -128,6 +139,10 @@ func (o *validateOptions) check(stdin io.Reader, p printer) (*findings.Report, e
 	if err != nil {
 		return nil, err
 	}
+	if err := o.setImage(found, stdin); err != nil {
+		return nil, err
+	}
+	found.NotesUnknown = true
 	check, err := o.planner(found, stdin)
 	if err != nil {
 		return nil, err

@@ -12,16 +12,18 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/utils/ptr"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/quantity"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
 // These are the paths of the requested values in a claim.
@@ -46,52 +48,43 @@ func (o *owned) keepVolume(stack *stack, made *plan.Plan) error {
 	if err != nil || live == nil {
 		return err
 	}
-	if err := o.keepClass(claim, live); err != nil {
+	if refused := validate.Claim(stack, live); len(refused) > 0 {
+		o.troubled(keptForGood(refused[0]))
+	}
+	if err := keepClass(claim, live); err != nil {
 		return err
 	}
 	if err := o.keepModes(claim, live, &made.Rendered); err != nil {
 		return err
 	}
-	return o.keepSize(stack, claim, wanted, live)
+	return keepSize(stack, claim, wanted, live)
 }
 
-// keepSize compares the size in the spec with the claim's request. The volume can be larger than the request if a user
-// created the volume, or if the provisioner rounds up. The request grows only if the size in the spec exceeds the
-// capacity of the volume, and shrinks only to revert an expansion that did not happen.
-func (o *owned) keepSize(
-	stack *stack, claim *apply.Desired, wanted resource.Quantity, live *corev1.PersistentVolumeClaim,
-) error {
+// keepSize keeps the claim's request unless the size in the spec differs from the request and exceeds the capacity of
+// the volume. The volume can be larger than the request if a user created the volume, or if the provisioner rounds up.
+// The request shrinks only to revert an expansion that did not happen.
+func keepSize(stack *stack, claim *apply.Desired, wanted resource.Quantity, live *corev1.PersistentVolumeClaim) error {
 	requested, has := requestOf(live), live.Status.Capacity[corev1.ResourceStorage]
-	asked := stack.Spec.Workload.Storage.Size != nil
-	switch larger := wanted.Cmp(requested); {
-	case asked && larger != 0 && wanted.Cmp(has) > 0 && (larger > 0 || !has.IsZero()):
+	larger := wanted.Cmp(requested)
+	if stack.Spec.Workload.Storage.Size != nil && larger != 0 && wanted.Cmp(has) > 0 && (larger > 0 || !has.IsZero()) {
 		return nil
-	case asked && larger < 0:
-		o.troubled(&status.Failure{
-			Condition: v1alpha2.ConditionStorageReady, Reason: v1alpha2.ReasonStorageShrinkRefused, Retry: status.OnObjectChange,
-			Message: fmt.Sprintf("spec.workload.storage.size: %s is less than the %s that PersistentVolumeClaim %q requests, and a volume cannot shrink. "+
-				"The pods keep their volume; set %s or more, or remove size", wanted.String(), requested.String(), live.Name, requested.String()),
-		})
 	}
 	return unstructured.SetNestedField(claim.Wanted.Object, requested.String(), sizePath...)
 }
 
 // keepClass keeps the storage class, which cannot change after the volume is created.
-func (o *owned) keepClass(claim *apply.Desired, live *corev1.PersistentVolumeClaim) error {
-	class, asked, _ := unstructured.NestedString(claim.Wanted.Object, classPath...)
+func keepClass(claim *apply.Desired, live *corev1.PersistentVolumeClaim) error {
+	_, asked, _ := unstructured.NestedString(claim.Wanted.Object, classPath...)
 	has := live.Spec.StorageClassName
-	if !asked || has != nil && *has == class || has == nil && live.Spec.VolumeName == "" {
+	switch {
+	case !asked || has == nil && live.Spec.VolumeName == "":
 		return nil
-	}
-	if class != ptr.Deref(has, "") {
-		o.troubled(keptForGood("spec.workload.storage.storageClassName: PersistentVolumeClaim %q has storage class %q, not %q",
-			live.Name, ptr.Deref(has, ""), class))
-	}
-	if has == nil {
+	case has == nil:
 		unstructured.RemoveNestedField(claim.Wanted.Object, classPath...)
 		return nil
+	default:
+		return unstructured.SetNestedField(claim.Wanted.Object, *has, classPath...)
 	}
-	return unstructured.SetNestedField(claim.Wanted.Object, *has, classPath...)
 }
 
 // keepModes keeps the access modes, which cannot change, and the update strategy that depends on them.
@@ -104,8 +97,6 @@ func (o *owned) keepModes(claim *apply.Desired, live *corev1.PersistentVolumeCla
 	if slices.Equal(slices.Sorted(slices.Values(modes)), slices.Sorted(slices.Values(has))) {
 		return nil
 	}
-	o.troubled(keptForGood("spec.workload.storage.accessModes: the list of access modes of PersistentVolumeClaim %q is %s, not %s",
-		live.Name, strings.Join(has, ", "), strings.Join(modes, ", ")))
 	if err := unstructured.SetNestedStringSlice(claim.Wanted.Object, has, modesPath...); err != nil {
 		return err
 	}
@@ -113,12 +104,16 @@ func (o *owned) keepModes(claim *apply.Desired, live *corev1.PersistentVolumeCla
 	return o.setDeployment(rendered.Deployment)
 }
 
-func keptForGood(format string, args ...any) *status.Failure {
-	return &status.Failure{
+// keptForGood returns the failure for a value that the claim cannot have.
+func keptForGood(refused *field.Error) *status.Failure {
+	failure := &status.Failure{
 		Condition: v1alpha2.ConditionStorageReady, Reason: v1alpha2.ReasonStorageChangeRefused, Retry: status.OnObjectChange,
-		Message: fmt.Sprintf(format, args...) +
-			"; the storage class and the access modes of an existing volume cannot change, so the pods keep the volume; restore the earlier value, or move the data to a stack with another name",
+		Message: intent.Message(refused),
 	}
+	if strings.HasSuffix(refused.Field, ".size") {
+		failure.Reason = v1alpha2.ReasonStorageShrinkRefused
+	}
+	return failure
 }
 
 // troubled records the failure for a volume that does not match the spec. It keeps the first failure.

@@ -13,9 +13,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 	ctrladmission "sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
@@ -48,6 +50,14 @@ func addWebhooks(
 		RelatedImages: settings.RelatedImages, OpenShift: settings.OpenShift,
 		NamespaceLabels: func(ctx context.Context, namespace string) (map[string]string, error) {
 			return controller.NamespaceLabels(ctx, settings.Direct, namespace)
+		},
+		Claim: func(ctx context.Context, key client.ObjectKey) (*corev1.PersistentVolumeClaim, error) {
+			claim := &corev1.PersistentVolumeClaim{}
+			err := settings.Direct.Get(ctx, key, claim)
+			if apierrors.IsNotFound(err) {
+				return nil, nil //nolint:nilnil // nil means that the claim does not exist
+			}
+			return claim, err
 		},
 	})
 	validator.Prepare(ctx)

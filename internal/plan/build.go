@@ -33,7 +33,11 @@ func Build(in Input) (*Plan, error) {
 	var err error
 	switch p.Mode {
 	case ModeGenerated:
-		err = p.generate(in)
+		if in.LacksBase() {
+			err = p.withoutBase(in)
+		} else {
+			err = p.generate(in)
+		}
 	case ModeOverride:
 		err = p.override(in)
 	case ModeImageDefault:
@@ -96,7 +100,9 @@ func (p *Plan) generate(in Input) error {
 		return refused(in, report)
 	}
 	p.Report = report
-	p.releaseWarnings(&in.Distribution)
+	if !in.Unread || in.Distribution.DetectedBy != distribution.Unknown {
+		p.releaseWarnings(&in.Distribution)
+	}
 	p.Warnings = append(p.Warnings, report.Warnings...)
 	p.setGenerated(in, result)
 	p.BaseConfigMapName = BaseConfigMapName(in.Object.Name, in.Base.Data)
@@ -260,9 +266,11 @@ func (p *Plan) recorded(in Input, inputs rollout.Inputs, deployment *appsv1ac.De
 	if p.Places, err = p.placesOf(in, deployment); err != nil {
 		return err
 	}
-	p.Losses = p.losses(in)
-	for _, loss := range OffVolume(&in.Object.Spec, p.Places) {
-		p.warn(loss.Path, "%s", loss.Message)
+	if !in.LacksBase() {
+		p.Losses = p.losses(in)
+		for _, loss := range OffVolume(&in.Object.Spec, p.Places) {
+			p.warn(loss.Path, "%s", loss.Message)
+		}
 	}
 	p.unshared(&in.Object.Spec)
 	record, err := p.record(in)

@@ -45,6 +45,9 @@ type Input struct {
 	Before *retention.Places
 	// Base is the base configuration. Nil means that no base is needed (see NeedsBase), or that there is no base.
 	Base *Base
+	// Unread reports whether the labels of the image were not read. If such an image can contain the base (see LacksBase),
+	// Build only checks the parts of the stack that do not depend on the base, and the plan has no configuration.
+	Unread bool
 	// Trust holds the certificates that the server trusts in addition to the public authorities. The zero value adds none.
 	Trust Trust
 	// Serving is the server's certificate in the Secret that the spec names. Nil means that it was not read.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cabundle"
@@ -14,11 +15,23 @@ import (
 )
 
 // trust returns the certificate authorities that the server of a stack trusts. A ConfigMap that is missing from the
-// files does not cause an error, because only the content of the CA bundle depends on it.
+// files does not cause an error, because only the content of the CA bundle depends on it, unless it is only in another
+// namespace.
 func (m *Manifests) trust(object *v1alpha2.LlamaStackDistribution) (plan.Trust, error) {
-	trust, unusable := plan.ReadTrust(object, m.contents(object))
+	contents := m.contents(object)
+	for _, use := range intent.ConfigMaps(object) {
+		key := Key{Namespace: object.Namespace, Name: use.Name}
+		other := elsewhere(m, m.ConfigMaps, key)
+		if use.Purpose == intent.PurposeCABundle && use.Namespace == "" && other != "" {
+			return plan.Trust{}, fmt.Errorf("%s: %s", use.Path, m.inOther("ConfigMap", key, other))
+		}
+	}
+	trust, unusable := plan.ReadTrust(object, contents)
 	if len(unusable) > 0 {
 		first := unusable[0]
+		if values := contents[first.Use.ID()]; values[first.Key] == nil {
+			return trust, noKey(strings.TrimSuffix(first.Use.Path, "Name")+"Keys", first.Use.Name, first.Key, values)
+		}
 		return trust, fmt.Errorf("%s: key %q of ConfigMap %q: %s", first.Use.Path, first.Key, first.Use.Name, first.Problem)
 	}
 	return trust, nil

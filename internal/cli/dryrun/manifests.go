@@ -48,6 +48,11 @@ type Manifests struct {
 	Denied map[Key]bool
 	// Definition checks the document of a stack as an API server does. Nil means that this check is left out.
 	Definition func(object map[string]any, namespace string) (field.ErrorList, error)
+	// Image contains what the user set about the images that stacks specify, because this package does not read images.
+	Image Image
+	// NotesUnknown reports whether a stack with an unknown base configuration, and a Secret that is not in the files,
+	// cause only a note. The Outcome of the stack has then no plan.
+	NotesUnknown bool
 	// running contains the facts about the running stack. Nil means that they are not known.
 	running *Running
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
@@ -82,6 +83,8 @@ func (m *Manifests) plan(s Stack, before *retention.Places, found *Outcome) {
 	built, err := m.build(s.Object, in, before, found)
 	if err != nil {
 		found.Refuse(err)
+	}
+	if built == nil {
 		return
 	}
 	found.Plan = built
@@ -204,11 +207,25 @@ func (m *Manifests) build(
 		return nil, err
 	}
 	found.Errors = append(found.Errors, m.secretProblems(in, input.Distribution.Release)...)
+	found.Notes = append(found.Notes, m.unreadReferences(object, in)...)
 	built, err := plan.Build(input)
-	if err == nil && input.Serving == nil {
+	switch {
+	case input.LacksBase():
+		found.Notes = append(found.Notes, m.unreadBase(&input))
+		if err == nil {
+			found.Warn(built.Warnings)
+		}
+		return nil, err
+	case err != nil:
+		return nil, err
+	case input.Unread && input.Distribution.DetectedBy == distribution.Unknown && object.Spec.Distribution.Image != "" &&
+		built.Mode != plan.ModeImageDefault:
+		found.Notes = append(found.Notes, m.unreadRelease(&input.Distribution))
+	}
+	if input.Serving == nil {
 		found.unreadCertificate(object, built)
 	}
-	return built, err
+	return built, nil
 }
 
 // Input returns the input for the plan of a stack.
@@ -227,9 +244,13 @@ func (m *Manifests) Input(
 			return input, err
 		}
 	}
+	if resolved, err = resolved.WithLabel(m.image(spec).Release, true); err != nil {
+		return input, err
+	}
 	limits, _ := m.bounds(object.Namespace)
 	input = plan.Input{
 		Object: object, Intent: in, Distribution: resolved, Cluster: cluster(m.Config), Before: before, Bounds: limits,
+		Unread: m.isUnread(spec, &resolved),
 	}
 	if err := m.references(&input); err != nil {
 		return input, err
@@ -268,21 +289,25 @@ func (m *Manifests) base(object *v1alpha2.LlamaStackDistribution, resolved distr
 		}
 		return &plan.Base{Data: data, Source: v1alpha2.ConfigSourceConfigMap}, nil
 	}
+	if set := m.image(&object.Spec).Base; set != nil {
+		return &plan.Base{Data: set, Source: v1alpha2.ConfigSourceOCILabel}, nil
+	}
 	if m.running != nil {
 		if kept := m.running.keptBase(&object.Spec, resolved); kept != nil {
 			return kept, nil
 		}
 	}
-	if resolved.Base == nil && plan.BaseOptional(object) {
+	if resolved.Base == nil && (plan.BaseOptional(object) || m.NotesUnknown) {
 		return nil, nil
 	}
 	if resolved.Base == nil {
-		path := "spec.distribution.image"
-		if object.Spec.Distribution.Name != "" {
-			path = "spec.distribution.name"
+		remedy := "set spec.baseConfig"
+		if m.Image.Flags {
+			remedy = "set --base to a file with the configuration, set spec.baseConfig"
 		}
-		return nil, fmt.Errorf("%s: %q: this command does not read the base configuration of an image; set spec.baseConfig "+
-			"and add the ConfigMap to the files, or set spec.overrideConfig; see docs/configuration.md", path, resolved.Image)
+		return nil, fmt.Errorf("%s: %q: this command does not read the base configuration of an image; %s "+
+			"and add the ConfigMap to the files, or set spec.overrideConfig; see docs/configuration.md",
+			distributionField(&object.Spec), resolved.Image, remedy)
 	}
 	return &plan.Base{Data: resolved.Base, Source: v1alpha2.ConfigSourceEmbedded}, nil
 }
@@ -299,8 +324,7 @@ func (m *Manifests) Override(object *v1alpha2.LlamaStackDistribution) (*plan.Ove
 			"annotation %s on the ConfigMap", path, use.Name, use.Namespace, object.Namespace, names.AnnotationAllowNamespaces)
 	}
 	if _, ok := found.Files[found.Key]; !ok && len(use.Keys)+len(use.AnyOf) > 0 {
-		return nil, fmt.Errorf("%s.key: ConfigMap %q has no key %q; add the key to the ConfigMap, or correct the "+
-			"reference", path, use.Name, found.Key)
+		return nil, noKey(path+".key", use.Name, found.Key, found.Files)
 	}
 	return found, nil
 }
@@ -311,17 +335,29 @@ func (m *Manifests) configMapKey(namespace, path, name, key string) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
-	if data, ok := ConfigMapFiles(configMap)[key]; ok {
+	values := ConfigMapFiles(configMap)
+	if data, ok := values[key]; ok {
 		return data, nil
 	}
-	return nil, fmt.Errorf("%s.key: ConfigMap %q has no key %q; add the key to the ConfigMap, or correct the "+
-		"reference", path, name, key)
+	return nil, noKey(path+".key", name, key, values)
+}
+
+// noKey returns the error for a key that a ConfigMap does not have.
+func noKey(path, name, key string, values map[string][]byte) error {
+	if len(values) == 0 {
+		return fmt.Errorf("%s: ConfigMap %q has no keys; add the key %q", path, name, key)
+	}
+	return fmt.Errorf("%s: ConfigMap %q has no key %q; add the key to the ConfigMap, or use one of its keys: %s", path, name, key,
+		draft.Listed(slices.Sorted(maps.Keys(values))))
 }
 
 func (m *Manifests) configMap(namespace, path, name string) (*corev1.ConfigMap, error) {
 	key := Key{Namespace: namespace, Name: name}
 	if configMap, ok := m.ConfigMaps[key]; ok {
 		return configMap, nil
+	}
+	if other := elsewhere(m, m.ConfigMaps, key); other != "" {
+		return nil, fmt.Errorf("%s.configMapName: %s", path, m.inOther("ConfigMap", key, other))
 	}
 	problem := "the files do not contain ConfigMap %q in namespace %q; add the ConfigMap with another --filename"
 	switch {

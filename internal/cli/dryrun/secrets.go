@@ -15,13 +15,17 @@ import (
 )
 
 // secretProblems checks the Secrets in the files as the operator checks the Secrets in a cluster. A missing Secret is
-// not a problem, because users rarely keep Secrets with manifests. Messages do not contain values.
+// not a problem, because users rarely keep Secrets with manifests, unless it is only in another namespace. Messages do
+// not contain values.
 func (m *Manifests) secretProblems(in *intent.Intent, rel *release.Release) []string {
 	wantsText := stackconfig.WantsText(in, rel)
 	var problems []string
 	for _, use := range in.Secrets {
 		key := Key{Namespace: in.Namespace, Name: use.Secret}
 		secret, ok := m.Secrets[key]
+		if other := elsewhere(m, m.Secrets, key); other != "" {
+			problems = append(problems, use.Path+": "+m.inOther("Secret", key, other))
+		}
 		if !ok || m.SecretsTwice[key] {
 			continue
 		}

@@ -10,6 +10,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
+// Providers checks only the configs of the providers, as Configuration does.
+func Providers(d *draft.Draft) {
+	c := checker{Draft: d, Finder: draft.NewFinder(d)}
+	c.providers()
+}
+
 // providers reports types that do not start and repeated IDs, and checks each enabled provider's config against its
 // type. It skips a type without known facts, because only the server in the image that provides the type can check this
 // config.

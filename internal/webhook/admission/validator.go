@@ -8,7 +8,9 @@ import (
 	"strings"
 
 	admissionv1 "k8s.io/api/admission/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
@@ -28,6 +30,9 @@ type Options struct {
 	// NamespaceLabels returns the labels of a namespace. The Validator calls it only if the bounds of the namespace depend
 	// on its labels. NamespaceLabels is required.
 	NamespaceLabels func(ctx context.Context, namespace string) (map[string]string, error)
+	// Claim returns the PersistentVolumeClaim of a stack, or nil if it does not exist. The Validator calls it only for an
+	// update that changes the volume. Claim is required.
+	Claim func(ctx context.Context, key client.ObjectKey) (*corev1.PersistentVolumeClaim, error)
 	// RelatedImages replace the images in the catalog, unless the operator's ConfigMap replaces them.
 	RelatedImages distribution.Overrides
 	// OpenShift reports whether the cluster is OpenShift.
@@ -40,17 +45,27 @@ const (
 	plansPerNamespace = 1
 )
 
+// maxClaims bounds the number of concurrent reads of a claim. claimsPerNamespace is the share of a namespace.
+const (
+	maxClaims          = 4
+	claimsPerNamespace = 1
+)
+
 // Validator decides whether the API server may store a stack.
 type Validator struct {
 	options Options
 	plans   *share.Slots
+	claims  *share.Slots
 }
 
 var _ admission.Handler = (*Validator)(nil)
 
 // NewValidator returns a Validator.
 func NewValidator(options Options) *Validator {
-	return &Validator{options: options, plans: share.NewSlots(maxPlans, plansPerNamespace)}
+	return &Validator{
+		options: options, plans: share.NewSlots(maxPlans, plansPerNamespace),
+		claims: share.NewSlots(maxClaims, claimsPerNamespace),
+	}
 }
 
 // Handle answers one request. It allows an update that does not change the spec, or whose object is being deleted. It
@@ -92,10 +107,12 @@ func (v *Validator) judge(ctx context.Context, before, object *stack) (errs, war
 	for _, err := range intent.Bounded(found.errs) {
 		errs = append(errs, intent.Message(err))
 	}
-	if before == nil || len(errs) == 0 {
-		return errs, found.warnings
+	warnings = found.warnings
+	if before != nil && len(errs) > 0 {
+		errs, warnings = ratchet(errs, v.check(ctx, before), warnings)
 	}
-	return ratchet(errs, v.check(ctx, before), found.warnings)
+	refused, further := v.volume(ctx, before, object)
+	return append(errs, refused...), append(warnings, further...)
 }
 
 func sameSpec(before, object *stack) bool { return reflect.DeepEqual(before.Spec, object.Spec) }

@@ -42,6 +42,7 @@ func newValidator(t testing.TB, keys map[string]string) *Validator {
 			}
 			return map[string]string{"tier": "trial"}, nil
 		},
+		Claim: liveClaim,
 	})
 }
 
