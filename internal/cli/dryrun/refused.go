@@ -31,7 +31,7 @@ func (m *Manifests) refused(s *Stack, known []string) []string {
 	}
 	var object map[string]any
 	if utiljson.Unmarshal(s.doc.Data, &object) != nil {
-		return nil // another error says so
+		return nil // another check reports this
 	}
 	errs, err := m.Definition(object, s.Object.Namespace)
 	if err != nil {
