@@ -19,6 +19,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/quantity"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/refusal"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
@@ -204,13 +205,14 @@ func requestOf(claim *corev1.PersistentVolumeClaim) resource.Quantity {
 	return claim.Spec.Resources.Requests[corev1.ResourceStorage]
 }
 
-// reasonOf returns the API server's message without the name of the object.
+// reasonOf returns the API server's message without the name of the object, without values that are objects, and
+// without the comparison of two objects that can follow on further lines.
 func reasonOf(err error) string {
 	answer := apierrors.APIStatus(nil)
 	if !errors.As(err, &answer) {
 		return err.Error()
 	}
-	message := answer.Status().Message
+	message, _, _ := strings.Cut(refusal.WithoutValues(answer.Status().Message), "\n")
 	if _, reason, found := strings.Cut(message, ": "); found {
 		return reason
 	}

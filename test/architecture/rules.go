@@ -41,7 +41,7 @@ var (
 		"internal/retention",
 		"internal/startup", "internal/status", "internal/quantity", "internal/typecheck", "internal/plan/settingpath",
 	})
-	pure     = slices.Concat(belowPlan, []string{"internal/plan", "internal/plan/compare"})
+	pure     = slices.Concat(belowPlan, []string{"internal/plan", "internal/plan/compare", "internal/refusal"})
 	adapters = slices.Concat(pure, []string{
 		"internal/operatorconfig", "internal/resolve/...", "internal/apply", "internal/probe",
 	})
@@ -111,6 +111,7 @@ var Rules = []Rule{
 	}},
 	{Path: "internal/rollout", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/retention"}},
 	{Path: "internal/status", Kind: Pure, Imports: []string{"api/...", "internal/names"}},
+	{Path: "internal/refusal", Kind: Pure, Imports: types},
 	{Path: "internal/plan/settingpath", Kind: Pure, Imports: []string{"internal/envref", "internal/stackconfig/yamlnode"}},
 	{Path: "internal/plan", Kind: Pure, Imports: belowPlan},
 	{Path: "internal/plan/compare", Kind: Pure, Imports: slices.Concat(belowPlan, []string{"internal/plan"})},
