@@ -140,8 +140,8 @@ func (s *source) overridden(at path, template any) path {
 	return nil
 }
 
-// mergeKeyOf returns the key that identifies the items of a list. Constraints for the spread of pods are rendered in the
-// order of the spec.
+// mergeKeyOf returns the key that identifies the items of a list. Constraints for the spread of pods have none, because
+// they are rendered in the order of the spec.
 func mergeKeyOf(list string) string {
 	if list == "topologySpreadConstraints" {
 		return ""

@@ -67,13 +67,13 @@ func newSource(stack *v1alpha2.LlamaStackDistribution) (*source, error) {
 func (s *source) explain(cause metav1.StatusCause, object *unstructured.Unstructured) string {
 	reason := reasonOf(cause)
 	if found := s.field(parse(cause.Field), object); found != nil {
-		return fmt.Sprintf("%s: the API server rejects %s %q: %s", found, object.GetKind(), nameOf(object), reason)
+		return fmt.Sprintf("%s: the API server rejects %s %q: %s", found, object.GetKind(), Name(object), reason)
 	}
-	return fmt.Sprintf("the API server rejects %s %q: %s: %s", object.GetKind(), nameOf(object), cause.Field, reason)
+	return fmt.Sprintf("the API server rejects %s %q: %s: %s", object.GetKind(), Name(object), cause.Field, reason)
 }
 
-// nameOf returns the name of an object. A Pod that only exists for a check has the name of its stack.
-func nameOf(object *unstructured.Unstructured) string {
+// Name returns the name of an object. A Pod that only exists for a check has the name of its stack.
+func Name(object *unstructured.Unstructured) string {
 	if name := object.GetName(); name != "" {
 		return name
 	}

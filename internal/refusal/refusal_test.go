@@ -131,7 +131,8 @@ func TestField(t *testing.T) {
 				t.Fatal(err)
 			}
 			object := rendered(t, kind, `spec: {ingress: [{from: [{podSelector: {}},
-  {namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: team-a}}}, {namespaceSelector: {matchLabels: {tier: gold}}},
+  {namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: team-a}}},
+  {namespaceSelector: {matchLabels: {tier: gold}}},
   {namespaceSelector: {matchExpressions: [{key: trusted, operator: Exists}]}}]}]}`)
 			if got := source.field(parse(in), object).String(); got != want {
 				t.Errorf("got %q, want %q", got, want)
@@ -143,15 +144,16 @@ func TestField(t *testing.T) {
 // TestExplain checks the words for a rejection, and that they contain no objects and no long values.
 func TestExplain(t *testing.T) {
 	at := fieldpath.NewPath("spec", "template", "spec")
+	server := at.Child("containers").Index(0)
 	answer := apierrors.NewInvalid(schema.GroupKind{Group: "apps", Kind: "Deployment"}, "my", fieldpath.ErrorList{
-		fieldpath.Invalid(at.Child("containers").Index(0).Child("resources", "limits").Key("gpu"), "gpu", "must be a resource"),
-		fieldpath.Invalid(at.Child("containers").Index(0).Child("securityContext"), map[string]any{"a: b": "}: "}, "cannot be both"),
+		fieldpath.Invalid(server.Child("resources", "limits").Key("gpu"), "gpu", "must be a resource"),
+		fieldpath.Invalid(server.Child("securityContext"), map[string]any{"a: b": "}: "}, "no"),
 		fieldpath.Invalid(at.Child("dnsPolicy"), strings.Repeat("x", 200), "is unknown"),
 		fieldpath.Required(fieldpath.NewPath("spec", "selector"), ""),
 	})
 	err := Explain(fmt.Errorf("apply: %w", answer), stackOf(t, spec), rendered(t, "Deployment", ""))
 	const want = `spec.workload.resources.limits[gpu]: the API server rejects Deployment "my": Invalid value: "gpu": must be a resource
-spec.workload.overrides.podTemplate.spec.containers[1].securityContext: the API server rejects Deployment "my": cannot be both
+spec.workload.overrides.podTemplate.spec.containers[1].securityContext: the API server rejects Deployment "my": no
 spec.workload.overrides.podTemplate.spec.dnsPolicy: the API server rejects Deployment "my": is unknown
 the API server rejects Deployment "my": spec.selector: Required value`
 	explained, ok := errors.AsType[*Error](err)

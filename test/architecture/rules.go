@@ -134,6 +134,7 @@ var Rules = []Rule{
 	{Path: "internal/stub", Imports: []string{"api/...", "internal/names"}},
 	{Path: "internal/resolve/...", Imports: slices.Concat(pure, []string{"internal/share"})},
 	{Path: "internal/apply", Imports: []string{"internal/names"}},
+	{Path: "internal/trial", Imports: []string{"api/...", "internal/names", "internal/refusal", "internal/render"}},
 	{Path: "internal/webhook/intake"},
 	{Path: "internal/webhook/listener"},
 	{Path: "internal/webhook/conversion", Imports: []string{
@@ -141,7 +142,7 @@ var Rules = []Rule{
 	}},
 	{Path: "internal/probe", Imports: []string{"api/...", "internal/names", "internal/share"}},
 	{Path: "internal/webhook/admission", Imports: slices.Concat(pure, []string{
-		"internal/operatorconfig", "internal/share", "internal/webhook/intake",
+		"internal/operatorconfig", "internal/share", "internal/trial", "internal/webhook/intake",
 	})},
 	{Path: "internal/migration/...", Imports: []string{"api/...", "internal/names", "internal/status"}},
 	{Path: "internal/controller/metrics", Imports: []string{"api/...", "internal/operatorconfig"}},
@@ -169,7 +170,7 @@ var Rules = []Rule{
 	{Path: "internal/cli/upgrade", Kind: Pure, Imports: slices.Concat(pure, []string{"internal/cli/change", "internal/redact"})},
 	{Path: "internal/cli/...", Imports: slices.Concat(pure, []string{
 		"internal/absorb", "internal/apply", "internal/manifest", "internal/ogxserver", "internal/operatorconfig",
-		"internal/migration",
+		"internal/migration", "internal/trial",
 		"internal/resolve/registry", "internal/bundle", "internal/doctor", "internal/probe", "internal/redact",
 		"internal/salvage", "internal/support",
 	})},

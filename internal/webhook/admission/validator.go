@@ -9,6 +9,7 @@ import (
 
 	admissionv1 "k8s.io/api/admission/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
@@ -32,6 +33,8 @@ type Options struct {
 	RelatedImages distribution.Overrides
 	// OpenShift reports whether the cluster is OpenShift.
 	OpenShift bool
+	// Writer sends the objects of a stack to the API server as a dry run. Nil means that the Validator sends nothing.
+	Writer client.Writer
 }
 
 // maxPlans bounds the number of concurrent comparisons with a release. plansPerNamespace is the share of a namespace.
@@ -44,13 +47,19 @@ const (
 type Validator struct {
 	options Options
 	plans   *share.Slots
+	// trials limits the dry runs, and waiting the requests that wait for one.
+	trials, waiting *share.Slots
 }
 
 var _ admission.Handler = (*Validator)(nil)
 
 // NewValidator returns a Validator.
 func NewValidator(options Options) *Validator {
-	return &Validator{options: options, plans: share.NewSlots(maxPlans, plansPerNamespace)}
+	return &Validator{
+		options: options, plans: share.NewSlots(maxPlans, plansPerNamespace),
+		trials:  share.NewSlots(maxTrials, trialsPerNamespace),
+		waiting: share.NewSlots(maxWaiting, waitingPerNamespace),
+	}
 }
 
 // Handle answers one request. It allows an update that does not change the spec, or whose object is being deleted. It
@@ -92,7 +101,11 @@ func (v *Validator) judge(ctx context.Context, before, object *stack) (errs, war
 	for _, err := range intent.Bounded(found.errs) {
 		errs = append(errs, intent.Message(err))
 	}
-	if before == nil || len(errs) == 0 {
+	if len(errs) == 0 {
+		tried := v.try(ctx, before, object, found.rendering)
+		return tried.Errors, append(found.warnings, tried.Warnings...)
+	}
+	if before == nil {
 		return errs, found.warnings
 	}
 	return ratchet(errs, v.check(ctx, before), found.warnings)
