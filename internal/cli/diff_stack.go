@@ -141,7 +141,8 @@ func (d *differ) live(ctx context.Context, s dryrun.Stack) (comparedStack, error
 		if err != nil {
 			return comparedStack{}, err
 		}
-		return comparedStack{after: m.Plan(s), annotations: s.Object.Annotations}, nil
+		sides := comparedStack{after: m.Plan(s), annotations: s.Object.Annotations}
+		return sides, try(ctx, d.reader.cluster, planned{s, &sides.after}, planned{})
 	}
 	if err != nil {
 		return comparedStack{}, err
@@ -170,9 +171,9 @@ func (d *differ) edit(
 		return comparedStack{}, err
 	}
 	sides := comparedStack{annotations: next.Object.Annotations, input: inputOf(known)}
-	sides.plan(before.With(known, &stored.Spec), dryrun.Stack{File: s.File, Object: stored, Decoded: true},
-		after.With(known, &next.Object.Spec), next, known.Places())
-	return sides, nil
+	running := dryrun.Stack{File: s.File, Object: stored, Decoded: true}
+	sides.plan(before.With(known, &stored.Spec), running, after.With(known, &next.Object.Spec), next, known.Places())
+	return sides, try(ctx, d.reader.cluster, planned{next, &sides.after}, planned{running, &sides.before})
 }
 
 // with returns the ConfigMaps and Secrets that a stack may refer to. A ConfigMap in the files takes precedence over the

@@ -43,7 +43,7 @@ func Run(ctx context.Context, writer client.Writer, rendered, stored *Rendering)
 		case refusal.Invalid(err):
 			refused = append(refused, refusedObject{one, err})
 		case !depends(err):
-			found.Unchecked = append(found.Unchecked, unchecked(one, err))
+			found.leaveOut(one, err)
 		case stored == nil || !rendered.frees(one, err):
 			found.Warnings = append(found.Warnings, currently(one, err))
 		}
@@ -131,8 +131,20 @@ func currently(one object, err error) string {
 	return fmt.Sprintf("the API server currently rejects %s %q: %s", one.GetKind(), refusal.Name(one), reason)
 }
 
-func unchecked(one object, err error) string {
-	return fmt.Sprintf("%s %q was not checked: %s", one.GetKind(), refusal.Name(one), reasonOf(err))
+// leaveOut records that an object was not judged. One text names all objects with the same cause.
+func (r *Result) leaveOut(one object, err error) {
+	cause := reasonOf(err)
+	if refusal.LacksPermission(err) {
+		cause = "a dry run needs the permissions to create and to patch objects of this kind"
+	}
+	name, separator := fmt.Sprintf("%s %q", one.GetKind(), refusal.Name(one)), " not judged by the API server: "
+	for i, text := range r.Unchecked {
+		if names, same := strings.CutSuffix(text, separator+cause); same {
+			r.Unchecked[i] = names + ", " + name + separator + cause
+			return
+		}
+	}
+	r.Unchecked = append(r.Unchecked, name+separator+cause)
 }
 
 // maxReason is the maximum length, in bytes, of the API server's reason.
