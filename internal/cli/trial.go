@@ -30,8 +30,8 @@ func (p planned) rendering() (*trial.Rendering, error) {
 	return trial.New(p.stack.Object, p.outcome.Plan.Objects)
 }
 
-// try asks the API server whether it would accept the objects of a stack, with the permissions of the user, and adds
-// its answers to the outcome of the stack. before is the stack that a change replaces, or the zero value.
+// try asks the API server whether it would accept the objects of a stack, with the permissions of the user. It adds the
+// answers to the outcome of the stack. before is the stack that a change replaces, or the zero value.
 func try(ctx context.Context, cluster *kube.Cluster, now, before planned) error {
 	rendered, err := now.rendering()
 	if err != nil || rendered == nil {

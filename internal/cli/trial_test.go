@@ -22,8 +22,8 @@ func refusedGPU() metav1.Status {
 
 const pathOfPodsOfA = "/api/v1/namespaces/team-a/pods"
 
-// TestServer checks that validate --server and diff report the API server's answers in the same words, with the field of
-// the stack, and what they report if the user lacks permissions.
+// TestServer checks that validate --server and diff report the API server's answers in the same words, with the field
+// of the stack, and what they report if the user lacks permissions.
 func TestServer(t *testing.T) {
 	const spec = "{distribution: {name: starter}, workload: {resources: {limits: {example.com/gpu: 1}}}}"
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "demo",
@@ -52,8 +52,9 @@ func TestServer(t *testing.T) {
 			want: `the API server currently rejects Pod "demo": exceeded quota: full, requested: pods=1`,
 		},
 		"no permission": {
-			manifest: stack(spec), rejections: map[string]metav1.Status{pathOfPodsOfA: forbidden, deployment: forbidden}, diff: 1,
-			want: `Deployment "demo", Pod "demo" not judged by the API server: a dry run needs the permissions`,
+			manifest: stack(spec), diff: 1,
+			rejections: map[string]metav1.Status{pathOfPodsOfA: forbidden, deployment: forbidden},
+			want:       `Deployment "demo", Pod "demo" not judged by the API server: a dry run needs the permissions`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -166,7 +166,7 @@ func (o *validateOptions) planner(found *dryrun.Manifests, stdin io.Reader) (fun
 // check returns the findings for all stacks. With --output text, it also prints them. If a stack is invalid, the error
 // is a rejection. If no stack can be read, the error is a rejection and the report is nil.
 func (o *validateOptions) check(ctx context.Context, stdin io.Reader, p printer) (*findings.Report, error) {
-	found, err := o.read(stdin, p)
+	found, err := o.read(stdin, p) //nolint:contextcheck // a kustomization has its own time limit
 	if err != nil {
 		return nil, err
 	}
