@@ -251,6 +251,10 @@ bench-registry: ## Measure the cost of reading images: the time without the netw
 bench-takeover: cluster-tool ## Measure the takeover of many stacks of the operator for v1alpha1: the writes of the operator, and lists in both versions (minutes) [OBJECTS=1000]
 	@export $(ASSETS); $(GO) test ./test/scale -run '^$$' -bench TakeOver -benchtime 1x -timeout 1h -args -objects=$(OBJECTS)
 
+.PHONY: bench-admission
+bench-admission: cluster-tool ## Measure the validating webhook, with and without a dry run
+	@export $(ASSETS); $(GO) test ./internal/webhook/admission -run '^$$' -bench 'Handle|Try' -benchtime 1000x
+
 .PHONY: bench-webhook
 bench-webhook: cluster-tool ## Attack the webhook port without credentials, and measure the conversions of another client and the memory of the operator (minutes)
 	@export $(ASSETS); $(GO) test ./test/webhook -run '^$$' -bench Hostile -benchtime 1x -timeout 1h

@@ -212,7 +212,7 @@ func reasonOf(err error) string {
 	if !errors.As(err, &answer) {
 		return err.Error()
 	}
-	message, _, _ := strings.Cut(refusal.WithoutValues(answer.Status().Message), "\n")
+	message := refusal.Reason(answer.Status().Message)
 	if _, reason, found := strings.Cut(message, ": "); found {
 		return reason
 	}

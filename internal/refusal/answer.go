@@ -58,32 +58,40 @@ func WithoutValues(message string) string { return objectValue.ReplaceAllString(
 
 const (
 	invalidValue = "Invalid value: "
-	// maxValue is the maximum length, in bytes, of a value that a message repeats.
-	maxValue = 100
+	// maxValue is the maximum length, in bytes, of a value that a message repeats. maxReason is that of a reason.
+	maxValue  = 100
+	maxReason = 1 << 10
 )
 
+// Reason returns the API server's answer without values that are objects, and without the comparison of two objects
+// that can follow on further lines. It shortens a long answer.
+func Reason(message string) string {
+	message, _, _ = strings.Cut(WithoutValues(message), "\n")
+	if len(message) > maxReason {
+		message = strings.ToValidUTF8(message[:maxReason], "") + "…"
+	}
+	return message
+}
+
 // reasonOf returns the API server's message about one field. It removes a value that is an object, a list, or longer
-// than maxValue, because the user knows the value, or did not write it. It also removes the comparison of two objects
-// that can follow on further lines.
-func reasonOf(cause metav1.StatusCause) string {
-	message, _, _ := strings.Cut(cause.Message, "\n")
+// than maxValue, because the user knows the value, or did not write it.
+func reasonOf(message string) string {
 	rest, has := strings.CutPrefix(message, invalidValue)
 	if !has {
-		return message
+		return Reason(message)
 	}
 	decoder := json.NewDecoder(strings.NewReader(rest))
 	var value json.RawMessage
-	if err := decoder.Decode(&value); err == nil {
-		reason, hasReason := strings.CutPrefix(rest[decoder.InputOffset():], ": ")
-		isObject := value[0] == '{' || value[0] == '['
-		if hasReason && (isObject || len(value) > maxValue) {
-			return reason
+	if err := decoder.Decode(&value); err != nil {
+		// Older API servers print some values in the syntax of Go.
+		if end := strings.LastIndex(rest, "}: "); end >= 0 {
+			message = rest[end+len("}: "):]
 		}
-		return message
+		return Reason(message)
 	}
-	// Older API servers print some values in the syntax of Go.
-	if end := strings.LastIndex(rest, "}: "); end >= 0 {
-		return rest[end+len("}: "):]
+	reason, hasReason := strings.CutPrefix(rest[decoder.InputOffset():], ": ")
+	if isObject := value[0] == '{' || value[0] == '['; hasReason && (isObject || len(value) > maxValue) {
+		message = reason
 	}
-	return message
+	return Reason(message)
 }

@@ -65,7 +65,7 @@ func newSource(stack *v1alpha2.LlamaStackDistribution) (*source, error) {
 
 // explain explains the rejection of one field of an object.
 func (s *source) explain(cause metav1.StatusCause, object *unstructured.Unstructured) string {
-	reason := reasonOf(cause)
+	reason := reasonOf(cause.Message)
 	if found := s.field(parse(cause.Field), object); found != nil {
 		return fmt.Sprintf("%s: the API server rejects %s %q: %s", found, object.GetKind(), Name(object), reason)
 	}

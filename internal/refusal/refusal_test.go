@@ -150,12 +150,14 @@ func TestExplain(t *testing.T) {
 		fieldpath.Invalid(server.Child("securityContext"), map[string]any{"a: b": "}: "}, "no"),
 		fieldpath.Invalid(at.Child("dnsPolicy"), strings.Repeat("x", 200), "is unknown"),
 		fieldpath.Required(fieldpath.NewPath("spec", "selector"), ""),
+		fieldpath.Forbidden(fieldpath.NewPath("spec"), "is immutable\n  core.Spec{\n- a\n+ b"),
 	})
 	err := Explain(fmt.Errorf("apply: %w", answer), stackOf(t, spec), rendered(t, "Deployment", ""))
 	const want = `spec.workload.resources.limits[gpu]: the API server rejects Deployment "my": Invalid value: "gpu": must be a resource
 spec.workload.overrides.podTemplate.spec.containers[1].securityContext: the API server rejects Deployment "my": no
 spec.workload.overrides.podTemplate.spec.dnsPolicy: the API server rejects Deployment "my": is unknown
-the API server rejects Deployment "my": spec.selector: Required value`
+the API server rejects Deployment "my": spec.selector: Required value
+the API server rejects Deployment "my": spec: Forbidden: is immutable`
 	explained, ok := errors.AsType[*Error](err)
 	if !ok {
 		t.Fatalf("not explained: %v", err)

@@ -147,18 +147,11 @@ func (r *Result) leaveOut(one object, err error) {
 	r.Unchecked = append(r.Unchecked, name+separator+cause)
 }
 
-// maxReason is the maximum length, in bytes, of the API server's reason.
-const maxReason = 1 << 10
-
-// reasonOf returns the API server's message without the name of the object and without objects.
+// reasonOf returns the API server's message without the name of the object.
 func reasonOf(err error) string {
-	message := refusal.WithoutValues(err.Error())
-	if _, reason, ok := strings.Cut(message, " is forbidden: "); ok && !refusal.LacksPermission(err) {
-		message = reason
-	}
-	message, _, _ = strings.Cut(message, "\n")
-	if len(message) > maxReason {
-		message = strings.ToValidUTF8(message[:maxReason], "") + "…"
+	message := refusal.Reason(err.Error())
+	if _, reason, ok := strings.Cut(message, " is forbidden: "); ok {
+		return reason
 	}
 	return message
 }
