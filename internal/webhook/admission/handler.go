@@ -70,8 +70,12 @@ func leave(ctx context.Context) {
 	}
 }
 
-// usualTimeout is the timeoutSeconds of the webhook's configuration.
-const usualTimeout = 5 * time.Second
+const (
+	// usualTimeout is the timeoutSeconds of the webhook's configuration.
+	usualTimeout = 5 * time.Second
+	// maxTimeout is the longest timeoutSeconds that the API server supports.
+	maxTimeout = 30 * time.Second
+)
 
 // timeFor returns three quarters of the time for which the API server waits. If the API server received no response, it
 // would store the stack without the other checks.
@@ -80,7 +84,7 @@ func timeFor(r *http.Request) time.Duration {
 	if err != nil || limit <= 0 {
 		limit = usualTimeout
 	}
-	return min(limit, usualTimeout) * 3 / 4
+	return min(limit, maxTimeout) * 3 / 4
 }
 
 // answered is a response in memory.

@@ -24,7 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
-	ctrladmission "sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 	"sigs.k8s.io/yaml"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -202,26 +202,6 @@ func paused(stack *v1alpha2.LlamaStackDistribution) {
 	stack.Annotations = map[string]string{names.AnnotationPaused: "true"}
 }
 
-// silent returns a client of an API server that does not respond, and that reports the namespace of each call.
-func silent(t *testing.T, called func(namespace string)) client.Client {
-	t.Helper()
-	wait := func(ctx context.Context, object client.Object) error {
-		called(object.GetNamespace())
-		<-ctx.Done()
-		return ctx.Err()
-	}
-	return interceptor.NewClient(fake.NewClientBuilder().Build(), interceptor.Funcs{
-		Create: func(ctx context.Context, _ client.WithWatch, object client.Object, _ ...client.CreateOption) error {
-			return wait(ctx, object)
-		},
-		Patch: func(
-			ctx context.Context, _ client.WithWatch, object client.Object, _ client.Patch, _ ...client.PatchOption,
-		) error {
-			return wait(ctx, object)
-		},
-	})
-}
-
 // TestTryAnswers checks that answers that say nothing about an object neither reject a stack nor cause warnings.
 func TestTryAnswers(t *testing.T) {
 	deployments := schema.GroupResource{Group: "apps", Resource: "deployments"}
@@ -253,38 +233,88 @@ func TestTryAnswers(t *testing.T) {
 	}
 }
 
-// TestTryInTime checks that the webhook responds before the API server gives up, without the dry run.
-func TestTryInTime(t *testing.T) {
-	writer := silent(t, func(string) {})
-	server := httptest.NewServer(Handler(&ctrladmission.Webhook{Handler: newValidator(t, nil, writer)}))
-	defer server.Close()
-	const limit = 2 * time.Second
-	start := time.Now()
-	server.URL += "?timeout=" + limit.String()
-	code, said := send(t, server, reviewOf(t, create(object(t, good, nil))))
-	if took := time.Since(start); took > limit || took < limit/2 {
-		t.Errorf("the response took %v", took)
+// silent is an API server that does not respond before it is released.
+type silent struct {
+	client.Writer
+
+	release chan struct{}
+	mu      sync.Mutex
+	// running contains the number of calls in progress in each namespace. ended is the number of the other calls.
+	running map[string]int
+	ended   int
+}
+
+func newSilent() *silent { return &silent{release: make(chan struct{}), running: map[string]int{}} }
+
+func (s *silent) Create(ctx context.Context, object client.Object, _ ...client.CreateOption) error {
+	return s.wait(ctx, object.GetNamespace())
+}
+
+func (s *silent) Patch(ctx context.Context, object client.Object, _ client.Patch, _ ...client.PatchOption) error {
+	return s.wait(ctx, object.GetNamespace())
+}
+
+func (s *silent) wait(ctx context.Context, namespace string) error {
+	s.count(namespace, 1)
+	select {
+	case <-s.release:
+	case <-ctx.Done():
 	}
-	if code != http.StatusOK || !strings.Contains(said, `"allowed":true`) || strings.Contains(said, "warnings") {
-		t.Errorf("%d: %s", code, said)
+	s.count(namespace, -1)
+	return ctx.Err()
+}
+
+func (s *silent) count(namespace string, calls int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running[namespace] += calls
+	s.ended -= min(calls, 0)
+}
+
+// calls returns the number of calls in progress in a namespace, and of all calls that have ended.
+func (s *silent) calls(namespace string) (running, ended int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.running[namespace], s.ended
+}
+
+// objects is the number of calls for one stack: a Deployment, a Pod and a Service.
+const objects = 3
+
+// TestTryInTime checks that a stack is allowed without a warning if the API server does not respond in time, and that
+// the webhook responds before the API server gives up.
+func TestTryInTime(t *testing.T) {
+	writer := newSilent()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	answers := make(chan admission.Response)
+	go func() { answers <- newValidator(t, nil, writer).Handle(ctx, create(object(t, good, nil))) }()
+	testutil.Eventually(t, "the dry run", func() (bool, error) {
+		running, _ := writer.calls("team")
+		return running == objects, nil
+	})
+	cancel()
+	check(t, <-answers, "", "")
+	for query, want := range map[string]time.Duration{
+		"": 3750 * time.Millisecond, "timeout=4s": 3 * time.Second, "timeout=1h": 22500 * time.Millisecond,
+		"timeout=soon": 3750 * time.Millisecond, "timeout=-1s": 3750 * time.Millisecond,
+	} {
+		if got := timeFor(httptest.NewRequest(http.MethodPost, "/validate?"+query, nil)); got != want {
+			t.Errorf("%q: got %v, want %v", query, got, want)
+		}
 	}
 }
 
 // TestTryShares checks that a namespace uses at most its share of the dry runs, and that requests that wait for a dry
 // run do not prevent the checks of other requests.
 func TestTryShares(t *testing.T) {
-	var mu sync.Mutex
-	running := map[string]int{}
-	writer := silent(t, func(namespace string) {
-		mu.Lock()
-		defer mu.Unlock()
-		running[namespace]++
-	})
-	pool := Handler(&ctrladmission.Webhook{Handler: newValidator(t, nil, writer)})
-	server := httptest.NewServer(pool)
+	writer := newSilent()
+	server := httptest.NewServer(Handler(&admission.Webhook{Handler: newValidator(t, nil, writer)}))
 	defer server.Close()
-	server.URL += "?timeout=4s"
+	server.URL += "?timeout=30s"
 	var group sync.WaitGroup
+	defer group.Wait()
+	defer close(writer.release)
 	ask := func(namespace, spec string) {
 		in := func(s *v1alpha2.LlamaStackDistribution) { s.Namespace = namespace }
 		send(t, server, reviewOf(t, create(object(t, spec, in))))
@@ -294,29 +324,25 @@ func TestTryShares(t *testing.T) {
 			group.Go(func() { ask(namespace, good) })
 		}
 	}
-	runs := func(namespace string) int {
-		mu.Lock()
-		defer mu.Unlock()
-		return running[namespace]
+	share := func(namespace string) func() (bool, error) {
+		return func() (bool, error) {
+			running, _ := writer.calls(namespace)
+			return running >= objects*trialsPerNamespace, nil
+		}
 	}
-	const all = 3 * trialsPerNamespace // a Deployment, a Pod and a Service for each dry run
 	fill("many", 2*waitingPerNamespace)
-	testutil.Eventually(t, "the dry runs of a namespace", func() (bool, error) { return runs("many") >= all, nil })
-	fill("other", 2)
-	testutil.Eventually(t, "the dry runs of another namespace", func() (bool, error) { return runs("other") >= all, nil })
+	testutil.Eventually(t, "the dry runs of a namespace", share("many"))
+	fill("other", trialsPerNamespace)
+	testutil.Eventually(t, "the dry runs of another namespace", share("other"))
 	for i := range maxWaiting / waitingPerNamespace {
 		fill(fmt.Sprint("more-", i), waitingPerNamespace)
 	}
-	const checks = 40 // more than the webhook checks at the same time
-	start := time.Now()
-	for range checks {
+	for range 40 { // more than the webhook checks at the same time
 		ask("many", bad)
 	}
-	if took := time.Since(start); took > 2*time.Second {
-		t.Errorf("%d invalid stacks took %v", checks, took)
+	running, ended := writer.calls("many")
+	if want := objects * trialsPerNamespace; running != want || ended > 0 {
+		t.Errorf("%d calls for one namespace at the same time, want %d; %d calls ended before the checks of other stacks",
+			running, want, ended)
 	}
-	if got := runs("many"); got != all {
-		t.Errorf("%d calls for one namespace at the same time, want %d", got, all)
-	}
-	group.Wait()
 }
