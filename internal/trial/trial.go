@@ -48,11 +48,10 @@ func Run(ctx context.Context, writer client.Writer, rendered, stored *Rendering)
 			found.Warnings = append(found.Warnings, currently(one, err))
 		}
 	}
-	if len(refused) == 0 {
+	if !slices.ContainsFunc(refused, func(one refusedObject) bool { return one.GetKind() == kindDeployment }) {
 		// The template in the Deployment is valid, so admission has changed the pod. For example, a LimitRange sets a limit
 		// that is less than the request.
 		found.Warnings = append(found.Warnings, unfit...)
-		return found
 	}
 	judge(ctx, writer, &found, rendered, stored, refused)
 	return found

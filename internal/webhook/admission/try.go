@@ -27,7 +27,9 @@ func (v *Validator) try(ctx context.Context, before, object *stack, rendered *tr
 	var stored *trial.Rendering
 	if before != nil {
 		stored = v.check(ctx, before).rendering
-		rendered.Unlike(stored)
+		if !names.Paused(before.Annotations) { // the operator has not applied the objects of a paused stack
+			rendered.Unlike(stored)
+		}
 	}
 	leaveQueue, ok := v.waiting.Try(object.Namespace)
 	if !ok {
