@@ -20,7 +20,7 @@ BIN := $(CACHE)/bin
 # its table.
 PURE_PACKAGES := api internal/absorb internal/bounds internal/cabundle internal/cli/change internal/cli/document internal/cli/dryrun internal/cli/findings internal/cli/upgrade internal/cli/view \
 	internal/convert internal/distribution internal/doctor internal/envref internal/externalprovider internal/imagename internal/intent internal/jsontext internal/manifest internal/names internal/ogxserver internal/operatorconfig internal/plan internal/playground internal/podspec internal/podtemplate internal/quantity \
-	internal/redact internal/rollout internal/render internal/retention internal/stackconfig internal/startup internal/status internal/suggest internal/support internal/typecheck internal/validate
+	internal/redact internal/refusal internal/rollout internal/render internal/retention internal/stackconfig internal/startup internal/status internal/suggest internal/support internal/typecheck internal/validate
 PURE := $(patsubst %,./%/...,$(PURE_PACKAGES))
 
 # These packages start goroutines. Their tests run under the race detector, the longest first. It makes tests about six
@@ -250,6 +250,10 @@ bench-registry: ## Measure the cost of reading images: the time without the netw
 .PHONY: bench-takeover
 bench-takeover: cluster-tool ## Measure the takeover of many stacks of the operator for v1alpha1: the writes of the operator, and lists in both versions (minutes) [OBJECTS=1000]
 	@export $(ASSETS); $(GO) test ./test/scale -run '^$$' -bench TakeOver -benchtime 1x -timeout 1h -args -objects=$(OBJECTS)
+
+.PHONY: bench-admission
+bench-admission: cluster-tool ## Measure the validating webhook, with and without a dry run
+	@export $(ASSETS); $(GO) test ./internal/webhook/admission -run '^$$' -bench 'Handle|Try' -benchtime 1000x
 
 .PHONY: bench-webhook
 bench-webhook: cluster-tool ## Attack the webhook port without credentials, and measure the conversions of another client and the memory of the operator (minutes)

@@ -37,6 +37,7 @@ var ofCluster = map[string]clusterCases{
 	"upgrade-check":  {"nAlo", []string{"my", "--to", "0.8"}, []string{"missing", "--to", "0.8"}, []string{"my"}},
 	"version":        {"no", []string{}, nil, []string{"-o", "xml"}},
 	"migrate":        {"no", []string{"--dry-run"}, nil, []string{"-o", "xml"}},
+	"validate":       {"nlo", nil, nil, []string{"-f", "{good}", "-o", "xml"}},
 	"diff":           {"no", nil, nil, []string{"-f", "{good}", "-o", "xml"}},
 }
 

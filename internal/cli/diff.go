@@ -41,9 +41,10 @@ show the effects of an edit before you apply it:
 The command runs the operator's own code on the stack in the files and on the stack
 in the cluster. It reads the stack, the Deployment, the PersistentVolumeClaim, the
 ConfigMaps that the stack refers to, and the operator's ConfigMap. It reads no Secret,
-writes nothing, and reports the objects that you cannot read. With --previous, it
-compares the files with the manifests in another file or folder, without a cluster. It
-replaces credentials in values with "<redacted>".
+stores nothing, and reports the objects that you cannot read. It asks the API server
+whether it would accept the changed objects, with a dry run as in validate --server.
+With --previous, it compares the files with the manifests in another file or folder,
+without a cluster. It replaces credentials in values with "<redacted>".
 
 The exit codes are the same as for kubectl diff:
   0  no difference

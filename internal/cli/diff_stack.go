@@ -142,7 +142,8 @@ func (d *differ) live(ctx context.Context, s dryrun.Stack) (comparedStack, error
 		if err != nil {
 			return comparedStack{}, err
 		}
-		return comparedStack{after: m.Plan(s), annotations: s.Object.Annotations}, nil
+		sides := comparedStack{after: m.Plan(s), annotations: s.Object.Annotations}
+		return sides, try(ctx, d.reader.cluster, planned{s, &sides.after}, planned{})
 	}
 	if err != nil {
 		return comparedStack{}, err
@@ -174,10 +175,13 @@ func (d *differ) edit(
 	running := dryrun.Stack{File: s.File, Object: stored, Decoded: true}
 	sides.plan(before.With(known, &stored.Spec), running, after.With(known, &next.Object.Spec), next, known.Places())
 	claim, err := d.reader.claim(ctx, stored)
+	if err != nil {
+		return sides, err
+	}
 	if claim != nil {
 		sides.after.Volume(running, next, claim)
 	}
-	return sides, err
+	return sides, try(ctx, d.reader.cluster, planned{next, &sides.after}, planned{running, &sides.before})
 }
 
 // with returns the ConfigMaps and Secrets that a stack may refer to. A ConfigMap in the files takes precedence over the

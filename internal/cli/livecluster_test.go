@@ -3,14 +3,17 @@ package cli_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 )
@@ -21,27 +24,50 @@ type liveCluster struct {
 	// forbidden and unserved contain parts of paths. The server responds with status 403 to a path that contains a part in
 	// forbidden. It does not serve the API of a path that contains a part in unserved.
 	forbidden, unserved []string
-	requests            []string
-	kubeconfig          string
+	// rejections are the responses to dry runs, by path. The server accepts a dry run at another path.
+	rejections map[string]metav1.Status
+	mu         sync.Mutex
+	requests   []string
+	kubeconfig string
 }
 
 const (
+	// dryRun is the method of a dry run in liveCluster.requests.
+	dryRun     = "DRY-RUN"
 	stacksOfA  = "/apis/llamastack.io/v1alpha2/namespaces/team-a/llamastackdistributions"
 	demo       = stacksOfA + "/demo"
 	deployment = "/apis/apps/v1/namespaces/team-a/deployments/demo"
 	mapsOfA    = "/api/v1/namespaces/team-a/configmaps/"
 	allMaps    = "/api/v1/configmaps"
+
+	pathOfVersion = "/version"
 )
 
 func newLiveCluster(t *testing.T) *liveCluster {
 	t.Helper()
-	c := &liveCluster{objects: map[string]any{allMaps: mapList()}}
+	c := &liveCluster{objects: map[string]any{
+		allMaps: mapList(), pathOfVersion: map[string]any{"gitVersion": "v1.34.0"},
+	}}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c.requests = append(c.requests, r.Method+" "+r.URL.Path)
+		method := r.Method
+		if r.URL.Query().Get("dryRun") == metav1.DryRunAll {
+			method = dryRun
+		}
+		c.mu.Lock()
+		c.requests = append(c.requests, method+" "+r.URL.Path)
+		c.mu.Unlock()
 		w.Header().Set("Content-Type", "application/json")
 		isForbidden := slices.ContainsFunc(c.forbidden, func(part string) bool { return strings.Contains(r.URL.Path, part) })
 		object, found := c.objects[r.URL.Path]
 		switch {
+		case method == dryRun && c.rejections[r.URL.Path].Code != 0:
+			answer := c.rejections[r.URL.Path]
+			answer.Kind, answer.APIVersion = "Status", "v1"
+			w.WriteHeader(int(answer.Code))
+			_ = json.NewEncoder(w).Encode(answer)
+		case method == dryRun && !isForbidden:
+			sent, _ := io.ReadAll(r.Body)
+			_, _ = w.Write(sent)
 		case isForbidden:
 			writeStatus(w, http.StatusForbidden, "Forbidden", "you may not")
 		case found:
@@ -86,14 +112,14 @@ func mapList(items ...any) map[string]any {
 	}
 }
 
-// run runs a command against the cluster, and checks that the command sends only read requests and does not read any
-// Secret.
+// run runs a command against the cluster, and checks that the command stores nothing and does not read any Secret.
 func (c *liveCluster) run(t *testing.T, stdin string, args ...string) result {
 	t.Helper()
 	c.requests = nil
 	got := run(t, stdin, append(args, "--kubeconfig", c.kubeconfig)...)
 	for _, request := range c.requests {
-		if !strings.HasPrefix(request, "GET ") || strings.Contains(request, "secrets") {
+		stores := !strings.HasPrefix(request, "GET ") && !strings.HasPrefix(request, dryRun)
+		if stores || strings.Contains(request, "secrets") {
 			t.Errorf("the command sends a write request, or reads a Secret: %s", request)
 		}
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/findings"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
 )
 
 type validateOptions struct {
@@ -21,6 +23,10 @@ type validateOptions struct {
 	output string
 	// previous is a file with the running stacks. Empty means that stored data is not checked.
 	previous string
+	// server asks the API server that the flags select. The cluster is nil otherwise.
+	server  bool
+	flags   kube.Flags
+	cluster *kube.Cluster
 }
 
 const (
@@ -38,6 +44,11 @@ The command reads no images. If the configuration is in your own image, the comm
 checks the parts of the stack that do not depend on it, and a note names the image. To
 check everything, set --base to the configuration, and --release to the release of the
 server if the tag of the image does not specify it.
+
+Set --server to also ask the API server of a cluster whether it would accept the objects
+that the operator would apply for each stack. The command sends them as a dry run, which
+stores nothing, with your permissions. A quota, a policy or a webhook that rejects an
+object causes a warning.
 
 With --output json, sarif or github, the command prints the findings to standard
 output, with the line and the column of the field. Text from standard input or from
@@ -63,6 +74,9 @@ validate --if-present -f a.yaml b.yaml`
   kubectl llamastack image inspect registry.example.com/team/server:prod -o config > config.yaml
   kubectl llamastack validate -f stack.yaml --base config.yaml --release 0.7.3
 
+  # also ask the API server whether it would accept the objects of the stack
+  kubectl llamastack validate -f stack.yaml --server
+
   # show the data that a change to the spec leaves behind
   kubectl get llsd my-stack -o yaml | kubectl llamastack validate -f stack.yaml --previous -`
 )
@@ -77,13 +91,22 @@ func newValidateCommand(streams Streams, version string) *cobra.Command {
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(command *cobra.Command, args []string) error {
 			options.files = append(options.files, args...)
-			return runValidate(command.InOrStdin(), streams, version, options)
+			ctx, stop := interruptible(command)
+			defer stop()
+			if err := options.connect(version, command.Flags().Changed("namespace")); err != nil {
+				return err
+			}
+			return runValidate(ctx, command.InOrStdin(), streams, version, options)
 		},
 	}
 	options.addFlags(command)
 	options.addSelector(command)
 	options.addImage(command)
 	flags := command.Flags()
+	options.flags.AddConnection(command)
+	flags.BoolVar(&options.server, "server", false,
+		"ask the API server whether it would accept the objects of the stacks, with a dry run; objects without a namespace "+
+			"are in the namespace of the context")
 	flags.BoolVar(&options.strict, "strict", false, "treat warnings as errors")
 	flags.StringVarP(&options.output, "output", "o", findings.FormText, strings.Join(findings.Forms(), ", "))
 	completeFixed(command, "output", findings.Forms())
@@ -94,12 +117,31 @@ func newValidateCommand(streams Streams, version string) *cobra.Command {
 	return command
 }
 
-func runValidate(stdin io.Reader, streams Streams, version string, options validateOptions) error {
+// connect connects to the cluster for --server. Without --namespace, the namespace is that of the context.
+func (o *validateOptions) connect(version string, namespaced bool) (err error) {
+	if !o.server {
+		return nil
+	}
+	if o.cluster, err = o.flags.Connect(version); err != nil {
+		return err
+	}
+	if !namespaced {
+		o.namespace = o.cluster.Namespace
+	}
+	if _, err := o.cluster.Version(); err != nil {
+		return clusterProblem(err)
+	}
+	return nil
+}
+
+func runValidate(
+	ctx context.Context, stdin io.Reader, streams Streams, version string, options validateOptions,
+) error {
 	if !slices.Contains(findings.Forms(), options.output) {
 		return unknownValue("--output", options.output, findings.Forms())
 	}
 	p := newPrinter(streams)
-	report, err := options.check(stdin, p)
+	report, err := options.check(ctx, stdin, p)
 	rejected, isRejected := errors.AsType[*rejection](err)
 	if options.output == findings.FormText || err != nil && !isRejected {
 		return err
@@ -134,8 +176,8 @@ func (o *validateOptions) planner(found *dryrun.Manifests, stdin io.Reader) (fun
 
 // check returns the findings for all stacks. With --output text, it also prints them. If a stack is invalid, the error
 // is a rejection. If no stack can be read, the error is a rejection and the report is nil.
-func (o *validateOptions) check(stdin io.Reader, p printer) (*findings.Report, error) {
-	found, err := o.readStrictly(stdin, p)
+func (o *validateOptions) check(ctx context.Context, stdin io.Reader, p printer) (*findings.Report, error) {
+	found, err := o.readStrictly(stdin, p) //nolint:contextcheck // a kustomization has its own time limit
 	if err != nil {
 		return nil, err
 	}
@@ -146,6 +188,9 @@ func (o *validateOptions) check(stdin io.Reader, p printer) (*findings.Report, e
 	check, err := o.planner(found, stdin)
 	if err != nil {
 		return nil, err
+	}
+	if o.cluster != nil {
+		check = onServer(ctx, o.cluster, check)
 	}
 	report := &findings.Report{Stacks: []findings.Object{}, Findings: []findings.Finding{}}
 	for i := range found.Stacks {

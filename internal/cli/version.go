@@ -123,13 +123,13 @@ func apiServer(cluster *kube.Cluster) (*versionlist.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	info, err := set.Discovery().ServerVersion()
+	version, err := cluster.Version()
 	if err != nil {
-		return nil, kube.Explain(err, "get", appsv1.Resource("/version"), "")
+		return nil, err
 	}
 	served, err := servedVersions(set.Discovery())
 	return &versionlist.Server{
-		Kubernetes: info.GitVersion, APIVersions: served, Operators: []versionlist.Operator{},
+		Kubernetes: version, APIVersions: served, Operators: []versionlist.Operator{},
 		Stacks: []versionlist.Written{},
 	}, err
 }

@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"regexp"
-	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/refusal"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
@@ -35,8 +34,8 @@ func classify(err error, condition string) *status.Failure {
 		failure := &status.Failure{
 			Condition: condition, Reason: reason, Message: withRemedy(err), Retry: status.Backoff, Err: err,
 		}
-		if fieldsInvalid(err) {
-			failure.Retry, failure.Message = status.Invalid, withoutValues(failure.Message)
+		if refusal.Invalid(err) {
+			failure.Retry, failure.Message = status.Invalid, refusal.WithoutValues(failure.Message)
 		}
 		return failure
 	}
@@ -45,7 +44,7 @@ func classify(err error, condition string) *status.Failure {
 // transient reports whether an error is temporary, because of a conflict, an outage, or a namespace that is being
 // deleted.
 func transient(err error) bool {
-	if denied(err) {
+	if refusal.Denied(err) {
 		return false
 	}
 	return unavailable(err) || apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) ||
@@ -63,73 +62,28 @@ func unavailable(err error) bool {
 		var unreachable interface{ Timeout() bool } // net.Error, url.Error
 		return errors.As(err, &unreachable) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 	}
-	if denied(err) {
+	if refusal.Denied(err) {
 		return false
 	}
 	return apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) || apierrors.IsTooManyRequests(err) ||
 		apierrors.IsServiceUnavailable(err)
 }
 
-// denied reports whether an admission webhook rejected the object. A webhook can respond with any status code,
-// including the code for a conflict, but another attempt would not succeed.
-func denied(err error) bool {
-	answer := apierrors.APIStatus(nil)
-	if !errors.As(err, &answer) {
-		return false
-	}
-	message := answer.Status().Message
-	return strings.HasPrefix(message, "admission webhook ") && strings.Contains(message, " denied the request")
-}
-
-// fieldsInvalid reports whether the API server's validation of fields is the only cause of an error. An admission
-// policy can cause the same status code, but an administrator can change the policy at any time.
-func fieldsInvalid(err error) bool {
-	type several interface {
-		error
-		Unwrap() []error
-	}
-	if all, are := errors.AsType[several](err); are {
-		return !slices.ContainsFunc(all.Unwrap(), func(one error) bool { return !fieldsInvalid(one) })
-	}
-	answer, is := errors.AsType[*apierrors.StatusError](err)
-	if !is || !apierrors.IsInvalid(answer) || answer.ErrStatus.Details == nil ||
-		strings.Contains(err.Error(), "denied request") {
-		return false
-	}
-	return slices.ContainsFunc(answer.ErrStatus.Details.Causes,
-		func(cause metav1.StatusCause) bool { return cause.Field != "" })
-}
-
 // maxRefusal is the maximum length, in bytes, of an API server error in the status. The error contains every invalid
 // value, and several conditions repeat the error.
 const maxRefusal = 4 << 10
-
-// objectValue matches an object or list in a message about an invalid field: the internal form of the whole object,
-// which the user did not write.
-var objectValue = regexp.MustCompile(`Invalid value: [{\[].*?[}\]]: `)
-
-// withoutValues removes objects and lists from the API server's message about invalid fields.
-func withoutValues(message string) string { return objectValue.ReplaceAllString(message, "") }
 
 // withRemedy returns the API server's message. If a webhook could not be called, or the operator lacks a permission,
 // withRemedy adds a remedy, because the message does not contain one.
 func withRemedy(err error) string {
 	message := status.Shorten(err.Error(), maxRefusal)
 	switch {
-	case lacksPermission(err):
+	case refusal.LacksPermission(err):
 		message += "; the operator's roles differ from those in its release: ask an administrator to install the operator's manifest or chart again"
 	case strings.Contains(message, "failed calling webhook"):
 		message += "; the webhook does not belong to the operator: ask the administrator of the webhook to make the webhook available or to remove the webhook configuration"
 	}
 	return message
-}
-
-// lacksPermission reports whether RBAC denies a request from the operator. A quota, a policy and a namespace that is
-// being deleted cause the same status code, but their messages do not name the user.
-func lacksPermission(err error) bool {
-	message := err.Error()
-	return apierrors.IsForbidden(err) && !denied(err) &&
-		strings.Contains(message, `User "`) && strings.Contains(message, `" cannot `)
 }
 
 // rejected reports whether the API server rejected an object with a client error, for example because of a quota, a

@@ -112,8 +112,8 @@ var deniedChanges = []struct {
 	{
 		"an invalid pod template", `{distribution: {name: starter}, workload: {overrides: {podTemplate: {spec: {securityContext: {windowsOptions: {runAsUserName: ""}}}}}}}`,
 		func(*testing.T, *controllertest.Environment) func() { return func() {} },
-		`apply Deployment "my": Deployment.apps "my" is invalid: spec.template.spec.securityContext.windowsOptions.runAsUserName: ` +
-			`Invalid value: "": runAsUserName cannot be an empty string`, true,
+		`spec.workload.overrides.podTemplate.spec.securityContext.windowsOptions.runAsUserName: the API server rejects ` +
+			`Deployment "my": Invalid value: "": runAsUserName cannot be an empty string`, true,
 	},
 	{
 		"an exceeded quota", `{distribution: {name: starter}, workload: {preflight: Never, workers: 2, storage: {size: 1Gi}}}`,

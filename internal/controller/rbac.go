@@ -6,7 +6,7 @@ package controller
 // However, if the admission plugin OwnerReferencesPermissionEnforcement is enabled, as in OpenShift, a client needs
 // permission to delete an object before it can change the owners of the object. The operator changes the owners of a
 // claim for retainOnDelete, and when it adopts a claim again. The operator creates and deletes pods only for
-// preflights.
+// preflights. The webhook creates and patches objects of all these kinds as a dry run.
 
 // +kubebuilder:rbac:groups=llamastack.io,resources=llamastackdistributions,verbs=get;list;watch
 // +kubebuilder:rbac:groups=llamastack.io,resources=llamastackdistributions/status,verbs=patch

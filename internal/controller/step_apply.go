@@ -12,6 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/refusal"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
@@ -39,10 +40,9 @@ func (a *applied) has(kind string) bool {
 func (r *Reconciler) apply(
 	ctx context.Context, stack *stack, workload *workload, image *resolvedImage, own *owned, report *report,
 ) (applied, error) {
-	owner := ownerOf(stack)
 	var done applied
 	var err error
-	if done.objects, err = r.applyVolume(ctx, owner, own); err != nil {
+	if done.objects, err = r.applyVolume(ctx, ownerOf(stack), own); err != nil {
 		return done, err
 	}
 	if err := r.transferReplicas(ctx, stack, workload, own); err != nil {
@@ -51,10 +51,10 @@ func (r *Reconciler) apply(
 	if err := r.reclaimTemplate(ctx, own); err != nil {
 		return done, err
 	}
-	if err := r.applyPods(ctx, owner, own, &done); err != nil {
+	if err := r.applyPods(ctx, stack, own, &done); err != nil {
 		return done, err
 	}
-	r.applyDependents(ctx, owner, own, &done)
+	r.applyDependents(ctx, stack, own, &done)
 	for _, one := range done.objects {
 		if one.Outcome == apply.Adopted {
 			report.normalEvent(v1alpha2.EventAdopted, fmt.Sprintf("Adopted %s %q, which had no controller", one.Kind.Kind,
@@ -98,25 +98,31 @@ func serverContainer(stack *stack, deployment *appsv1.Deployment) *corev1.Contai
 // applyPods applies the objects that the pods need to start, their NetworkPolicy if it does not exist yet, and the
 // Deployment. It stops at the first rejection, because without one of these objects the pods would not start, or would
 // serve clients that must not connect. The running pods and their Service then do not change.
-func (r *Reconciler) applyPods(ctx context.Context, owner apply.Owner, own *owned, done *applied) error {
+func (r *Reconciler) applyPods(ctx context.Context, stack *stack, own *owned, done *applied) error {
+	owner := ownerOf(stack)
 	needed := slices.DeleteFunc(slices.Clone(own.desired[:own.deployment()+1]), func(desired apply.Desired) bool {
 		isApplied := desired.Wanted.GetKind() == kindVolumeClaim && desired.Live != nil // applyVolume applies it
 		return isApplied || comesLater(desired)
 	})
 	objects, err := r.applier.Set(ctx, owner, needed)
 	done.objects = append(done.objects, objects...)
-	return err
+	if err != nil {
+		return refusal.Explain(err, stack, needed[len(objects)].Wanted)
+	}
+	return nil
 }
 
 // applyDependents applies the objects that refer to the pods. A rejection of one object does not affect the others. For
 // example, a quota for Services must not prevent the creation of a NetworkPolicy.
-func (r *Reconciler) applyDependents(ctx context.Context, owner apply.Owner, own *owned, done *applied) {
+func (r *Reconciler) applyDependents(ctx context.Context, stack *stack, own *owned, done *applied) {
+	owner := ownerOf(stack)
 	for i, desired := range own.desired {
 		if i <= own.deployment() && !comesLater(desired) {
 			continue
 		}
 		objects, err := r.applier.Set(ctx, owner, []apply.Desired{desired})
 		if err != nil {
+			err = refusal.Explain(err, stack, desired.Wanted)
 			done.rejections = append(done.rejections, rejection{childOf(desired), err})
 		}
 		done.objects = append(done.objects, objects...)

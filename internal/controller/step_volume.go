@@ -20,6 +20,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/quantity"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/refusal"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
@@ -199,13 +200,14 @@ func requestOf(claim *corev1.PersistentVolumeClaim) resource.Quantity {
 	return claim.Spec.Resources.Requests[corev1.ResourceStorage]
 }
 
-// reasonOf returns the API server's message without the name of the object.
+// reasonOf returns the API server's message without the name of the object, without values that are objects, and
+// without the comparison of two objects that can follow on further lines.
 func reasonOf(err error) string {
 	answer := apierrors.APIStatus(nil)
 	if !errors.As(err, &answer) {
 		return err.Error()
 	}
-	message := answer.Status().Message
+	message := refusal.Reason(answer.Status().Message)
 	if _, reason, found := strings.Cut(message, ": "); found {
 		return reason
 	}

@@ -47,7 +47,7 @@ func addWebhooks(
 	}
 	validator := admission.NewValidator(admission.Options{
 		Config:        controller.NewConfigReader(settings.OperatorConfig, options.OperatorNamespace),
-		RelatedImages: settings.RelatedImages, OpenShift: settings.OpenShift,
+		RelatedImages: settings.RelatedImages, OpenShift: settings.OpenShift, Writer: settings.Direct,
 		NamespaceLabels: func(ctx context.Context, namespace string) (map[string]string, error) {
 			return controller.NamespaceLabels(ctx, settings.Direct, namespace)
 		},

@@ -45,6 +45,19 @@ func (s *Slots) Take(ctx context.Context, namespace string) (free func(), err er
 	return nil, ctx.Err()
 }
 
+// Try takes a slot if the namespace can have one now. It returns false otherwise.
+func (s *Slots) Try(namespace string) (free func(), ok bool) {
+	w := &waiter{namespace: namespace, has: make(chan struct{})}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.turns.Push(w)
+	s.assign()
+	if s.turns.remove(w) {
+		return nil, false
+	}
+	return func() { s.put(w) }, true
+}
+
 // assign assigns the free slots to the next waiters.
 func (s *Slots) assign() {
 	for ; s.free > 0 && s.turns.Len() > 0; s.free-- {

@@ -60,3 +60,24 @@ func TestSlots(t *testing.T) {
 		}
 	})
 }
+
+// TestTry checks that Try does not wait, and that it respects the share of a namespace.
+func TestTry(t *testing.T) {
+	slots := share.NewSlots(3, 2)
+	take := func(namespace string, want bool) (free func()) {
+		t.Helper()
+		free, ok := slots.Try(namespace)
+		if ok != want {
+			t.Errorf("a slot for %s: got %v, want %v", namespace, ok, want)
+		}
+		return free
+	}
+	first := take("loud", true)
+	take("loud", true)
+	take("loud", false)
+	take("calm", true)
+	take("late", false)
+	first()
+	take("loud", true)
+	take("late", false)
+}

@@ -41,7 +41,7 @@ var (
 		"internal/retention",
 		"internal/startup", "internal/status", "internal/quantity", "internal/typecheck", "internal/plan/settingpath",
 	})
-	pure     = slices.Concat(belowPlan, []string{"internal/plan", "internal/plan/compare"})
+	pure     = slices.Concat(belowPlan, []string{"internal/plan", "internal/plan/compare", "internal/refusal"})
 	adapters = slices.Concat(pure, []string{
 		"internal/operatorconfig", "internal/resolve/...", "internal/apply", "internal/probe",
 	})
@@ -111,6 +111,7 @@ var Rules = []Rule{
 	}},
 	{Path: "internal/rollout", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/retention"}},
 	{Path: "internal/status", Kind: Pure, Imports: []string{"api/...", "internal/names"}},
+	{Path: "internal/refusal", Kind: Pure, Imports: types},
 	{Path: "internal/plan/settingpath", Kind: Pure, Imports: []string{"internal/envref", "internal/stackconfig/yamlnode"}},
 	{Path: "internal/plan", Kind: Pure, Imports: belowPlan},
 	{Path: "internal/plan/compare", Kind: Pure, Imports: slices.Concat(belowPlan, []string{"internal/plan"})},
@@ -133,6 +134,7 @@ var Rules = []Rule{
 	{Path: "internal/stub", Imports: []string{"api/...", "internal/names"}},
 	{Path: "internal/resolve/...", Imports: slices.Concat(pure, []string{"internal/share"})},
 	{Path: "internal/apply", Imports: []string{"internal/names"}},
+	{Path: "internal/trial", Imports: []string{"api/...", "internal/names", "internal/refusal", "internal/render"}},
 	{Path: "internal/webhook/intake"},
 	{Path: "internal/webhook/listener"},
 	{Path: "internal/webhook/conversion", Imports: []string{
@@ -140,7 +142,7 @@ var Rules = []Rule{
 	}},
 	{Path: "internal/probe", Imports: []string{"api/...", "internal/names", "internal/share"}},
 	{Path: "internal/webhook/admission", Imports: slices.Concat(pure, []string{
-		"internal/operatorconfig", "internal/share", "internal/webhook/intake",
+		"internal/operatorconfig", "internal/share", "internal/trial", "internal/webhook/intake",
 	})},
 	{Path: "internal/migration/...", Imports: []string{"api/...", "internal/names", "internal/status"}},
 	{Path: "internal/controller/metrics", Imports: []string{"api/...", "internal/operatorconfig"}},
@@ -170,7 +172,7 @@ var Rules = []Rule{
 	{Path: "internal/cli/definition", Imports: slices.Concat(types, []string{"config", "internal/convert"})},
 	{Path: "internal/cli/...", Imports: slices.Concat(pure, []string{
 		"internal/absorb", "internal/apply", "internal/manifest", "internal/ogxserver", "internal/operatorconfig",
-		"internal/migration",
+		"internal/migration", "internal/trial",
 		"internal/resolve/registry", "internal/bundle", "internal/doctor", "internal/probe", "internal/redact",
 		"internal/salvage", "internal/support",
 	})},

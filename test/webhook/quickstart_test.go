@@ -108,6 +108,11 @@ func (c *cluster) refusals(t *testing.T) {
 			"spec.server.providers: cannot be combined with server.userConfig",
 		},
 		"an unknown distribution": {strings.Replace(quickstart, "name: starter", "name: startr", 1), `spec.server.distribution.name: unknown distribution "startr"`},
+		"a Deployment that the API server rejects": {
+			`{apiVersion: llamastack.io/v1alpha2, kind: LlamaStackDistribution, metadata: {name: refused}, spec: {distribution: {name: starter},
+workload: {overrides: {podTemplate: {spec: {securityContext: {windowsOptions: {runAsUserName: ""}}}}}}}}`,
+			`spec.workload.overrides.podTemplate.spec.securityContext.windowsOptions.runAsUserName: the API server rejects Deployment "refused": `,
+		},
 	} {
 		file := writeFile(t, "stack.yaml", []byte(tc.manifest))
 		testutil.Within(t, patience, func() error { // at first, the API server might not yet call the webhook

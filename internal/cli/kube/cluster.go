@@ -69,6 +69,19 @@ func (c *Cluster) Clientset() (kubernetes.Interface, error) {
 	return set, nil
 }
 
+// Version returns the version of the API server.
+func (c *Cluster) Version() (string, error) {
+	set, err := c.Clientset()
+	if err != nil {
+		return "", err
+	}
+	info, err := set.Discovery().ServerVersion()
+	if err != nil {
+		return "", Explain(err, "get", schema.GroupResource{Resource: "/version"}, "")
+	}
+	return info.GitVersion, nil
+}
+
 // groups contains functions that add API groups to a scheme. These are the groups of the objects that commands read or
 // create.
 var groups = []func(*runtime.Scheme) error{

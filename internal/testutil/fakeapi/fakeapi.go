@@ -153,6 +153,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	webSocket := s.webSocket
 	s.mu.Unlock()
 	switch rest, is := strings.CutSuffix(r.URL.Path, "/portforward"); {
+	case r.URL.Query().Get("dryRun") != "":
+		w.Header().Set("Content-Type", "application/json")
+		sent, _ := io.ReadAll(r.Body)
+		_, _ = w.Write(sent)
 	case known:
 		w.Header().Set("Content-Type", found.contentType)
 		w.WriteHeader(found.code)

@@ -16,6 +16,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/trial"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
@@ -30,6 +32,8 @@ const maxPlanned = 32 << 10
 type findings struct {
 	errs     field.ErrorList
 	warnings []string
+	// rendering holds the objects of the stack. It is nil if the webhook cannot render them.
+	rendering *trial.Rendering
 }
 
 // check returns the findings that depend only on the stack and on the operator's configuration.
@@ -54,7 +58,7 @@ func (v *Validator) check(ctx context.Context, object *stack) findings {
 		return found
 	}
 	if resolved.Base != nil && v.isCatalog(object, config) && isComparable(object) {
-		v.compare(ctx, object, in, resolved, &found)
+		v.compare(ctx, object, in, resolved, config, &found)
 	}
 	return found
 }
@@ -119,16 +123,19 @@ func isComparable(object *stack) bool {
 // most maxPlans plans at the same time, and one for each namespace. If ctx ends before compare can build the plan,
 // compare adds no findings.
 func (v *Validator) compare(
-	ctx context.Context, object *stack, in *intent.Intent, resolved distribution.Resolved, found *findings,
+	ctx context.Context, object *stack, in *intent.Intent, resolved distribution.Resolved, config operatorconfig.Config,
+	found *findings,
 ) {
 	done, err := v.plans.Take(ctx, object.Namespace)
 	if err != nil {
 		return
 	}
 	defer done()
+	trust, _ := plan.ReadTrust(object, nil)
 	built, err := plan.Build(plan.Input{
-		Object: object, Intent: in, Distribution: resolved, OpenShift: v.options.OpenShift,
-		Base: &plan.Base{Data: resolved.Base, Source: v1alpha2.ConfigSourceEmbedded},
+		Object: object, Intent: in, Distribution: resolved, OpenShift: v.options.OpenShift, Cluster: v.cluster(config),
+		Base:  &plan.Base{Data: resolved.Base, Source: v1alpha2.ConfigSourceEmbedded},
+		Trust: trust,
 	})
 	if refused, ok := errors.AsType[*plan.ConfigError](err); ok {
 		found.errs = append(found.errs, refused.Errors...)
@@ -141,6 +148,19 @@ func (v *Validator) compare(
 		if text := finding.String(); !slices.Contains(found.warnings, text) {
 			found.warnings = append(found.warnings, text)
 		}
+	}
+	if found.rendering, err = trial.New(object, built.Objects); err != nil {
+		found.rendering = nil // This is a bug, which the operator reports.
+	}
+}
+
+// cluster returns the settings in the operator's ConfigMap that apply to every stack. The webhook does not determine
+// which optional kinds the cluster serves. A dry run of an object whose kind is not served has no effect.
+func (v *Validator) cluster(config operatorconfig.Config) render.Cluster {
+	return render.Cluster{
+		NetworkPolicies: config.Features.NetworkPolicies, Ingress: render.Ingress(config.Ingress),
+		Gateway: (*render.Gateway)(config.Gateway), Routes: v.options.OpenShift, HTTPRoutes: config.Gateway != nil,
+		ExposureUnknown: config.Unknown(operatorconfig.KeyIngress) || config.Unknown(operatorconfig.KeyGateway),
 	}
 }
 
@@ -155,6 +175,6 @@ func (v *Validator) Prepare(ctx context.Context) {
 	in, _, errs := validate.Spec(object)
 	resolved, err := distribution.Resolve(prepared, "", "", nil)
 	if err == nil && len(errs) == 0 {
-		v.compare(ctx, object, in, resolved, &findings{})
+		v.compare(ctx, object, in, resolved, operatorconfig.Config{}, &findings{})
 	}
 }

@@ -2,9 +2,12 @@ package admission
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
+	"sync"
+	"time"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/webhook/intake"
 )
@@ -40,6 +43,10 @@ func Handler(next http.Handler) http.Handler {
 			return
 		}
 		answer := &answered{header: w.Header()}
+		ctx, cancel := context.WithTimeout(r.Context(), timeFor(r))
+		defer cancel()
+		leave = sync.OnceFunc(leave)
+		r = r.WithContext(context.WithValue(ctx, leaveKey{}, leave))
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		func() {
 			defer leave()
@@ -50,6 +57,34 @@ func Handler(next http.Handler) http.Handler {
 		}
 		_, _ = exchange.Write(answer.body.Bytes()) // the client may no longer wait
 	})
+}
+
+// leaveKey is the key of the function with which a request leaves its place among the checked ones.
+type leaveKey struct{}
+
+// leave leaves the place among the checked requests before the response, so that other requests do not wait while this
+// one waits for the API server.
+func leave(ctx context.Context) {
+	if leave, ok := ctx.Value(leaveKey{}).(func()); ok {
+		leave()
+	}
+}
+
+const (
+	// usualTimeout is the timeoutSeconds of the webhook's configuration.
+	usualTimeout = 5 * time.Second
+	// maxTimeout is the longest timeoutSeconds that the API server supports.
+	maxTimeout = 30 * time.Second
+)
+
+// timeFor returns three quarters of the time for which the API server waits. If the API server received no response, it
+// would store the stack without the other checks.
+func timeFor(r *http.Request) time.Duration {
+	limit, err := time.ParseDuration(r.URL.Query().Get("timeout"))
+	if err != nil || limit <= 0 {
+		limit = usualTimeout
+	}
+	return min(limit, maxTimeout) * 3 / 4
 }
 
 // answered is a response in memory.

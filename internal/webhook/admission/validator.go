@@ -37,6 +37,8 @@ type Options struct {
 	RelatedImages distribution.Overrides
 	// OpenShift reports whether the cluster is OpenShift.
 	OpenShift bool
+	// Writer sends the objects of a stack to the API server as a dry run. Nil means that the Validator sends nothing.
+	Writer client.Writer
 }
 
 // maxPlans bounds the number of concurrent comparisons with a release. plansPerNamespace is the share of a namespace.
@@ -56,6 +58,8 @@ type Validator struct {
 	options Options
 	plans   *share.Slots
 	claims  *share.Slots
+	// trials limits the dry runs, and waiting the requests that wait for one.
+	trials, waiting *share.Slots
 }
 
 var _ admission.Handler = (*Validator)(nil)
@@ -64,7 +68,9 @@ var _ admission.Handler = (*Validator)(nil)
 func NewValidator(options Options) *Validator {
 	return &Validator{
 		options: options, plans: share.NewSlots(maxPlans, plansPerNamespace),
-		claims: share.NewSlots(maxClaims, claimsPerNamespace),
+		claims:  share.NewSlots(maxClaims, claimsPerNamespace),
+		trials:  share.NewSlots(maxTrials, trialsPerNamespace),
+		waiting: share.NewSlots(maxWaiting, waitingPerNamespace),
 	}
 }
 
@@ -112,7 +118,12 @@ func (v *Validator) judge(ctx context.Context, before, object *stack) (errs, war
 		errs, warnings = ratchet(errs, v.check(ctx, before), warnings)
 	}
 	refused, further := v.volume(ctx, before, object)
-	return append(errs, refused...), append(warnings, further...)
+	errs, warnings = append(errs, refused...), append(warnings, further...)
+	if len(found.errs) == 0 && len(errs) == 0 {
+		tried := v.try(ctx, before, object, found.rendering)
+		errs, warnings = tried.Errors, append(warnings, tried.Warnings...)
+	}
+	return errs, warnings
 }
 
 func sameSpec(before, object *stack) bool { return reflect.DeepEqual(before.Spec, object.Spec) }

@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 	"sigs.k8s.io/yaml"
 
@@ -27,14 +28,14 @@ const (
 	bad = `{distribution: {name: starter}, providers: {inference: {provider: vlm, endpoint: "http://vllm:8000/v1"}}}`
 )
 
-// newValidator returns a Validator for an operator whose ConfigMap has these keys.
-func newValidator(t testing.TB, keys map[string]string) *Validator {
+// newValidator returns a Validator for an operator whose ConfigMap has these keys. With a writer, it makes dry runs.
+func newValidator(t testing.TB, keys map[string]string, writer ...client.Writer) *Validator {
 	t.Helper()
 	config, errs := operatorconfig.Read(&corev1.ConfigMap{Data: keys}, operatorconfig.Config{})
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
-	return NewValidator(Options{
+	options := Options{
 		Config: func(context.Context) (operatorconfig.Config, error) { return config, nil },
 		NamespaceLabels: func(_ context.Context, namespace string) (map[string]string, error) {
 			if namespace != "team" {
@@ -43,7 +44,11 @@ func newValidator(t testing.TB, keys map[string]string) *Validator {
 			return map[string]string{"tier": "trial"}, nil
 		},
 		Claim: liveClaim,
-	})
+	}
+	if len(writer) > 0 {
+		options.Writer = writer[0]
+	}
+	return NewValidator(options)
 }
 
 // object returns a stack as JSON, from a spec in YAML. change may be nil.
@@ -252,19 +257,25 @@ func TestHandleWrongType(t *testing.T) {
 
 func (tc handleCase) check(t *testing.T) {
 	t.Helper()
-	got := newValidator(t, tc.config).Handle(t.Context(), tc.request)
-	if got.Allowed != (tc.denied == "") {
+	check(t, newValidator(t, tc.config).Handle(t.Context(), tc.request), tc.denied, tc.warned)
+}
+
+// check checks a response. denied is a part of its message, or empty if the request is allowed. warned is a part of its
+// warnings, or empty if there are none.
+func check(t *testing.T, got admission.Response, denied, warned string) {
+	t.Helper()
+	if got.Allowed != (denied == "") {
 		t.Fatalf("allowed %v: %v", got.Allowed, got.Result)
 	}
-	if tc.denied != "" && (!strings.Contains(got.Result.Message, tc.denied) ||
+	if denied != "" && (!strings.Contains(got.Result.Message, denied) ||
 		got.Result.Code != http.StatusUnprocessableEntity) {
-		t.Errorf("denied with %d: %s\nwant %s", got.Result.Code, got.Result.Message, tc.denied)
+		t.Errorf("denied with %d: %s\nwant %s", got.Result.Code, got.Result.Message, denied)
 	}
-	if tc.denied != "" && len(got.Result.Details.Causes) == 0 {
+	if denied != "" && len(got.Result.Details.Causes) == 0 {
 		t.Error("the answer has no causes, which kubectl prints")
 	}
-	if warned := strings.Join(got.Warnings, "\n"); !strings.Contains(warned, tc.warned) || (tc.warned == "" && warned != "") {
-		t.Errorf("the warnings are %q, want %q", warned, tc.warned)
+	if found := strings.Join(got.Warnings, "\n"); !strings.Contains(found, warned) || (warned == "" && found != "") {
+		t.Errorf("the warnings are %q, want %q", found, warned)
 	}
 }
 

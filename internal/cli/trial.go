@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/trial"
+)
+
+// trialPatience is the time limit for the dry run of a stack. Other webhooks take part in it.
+const trialPatience = 30 * time.Second
+
+// planned is a stack with its plan.
+type planned struct {
+	stack   dryrun.Stack
+	outcome *dryrun.Outcome
+}
+
+// rendering returns the objects of a stack to try. It returns nil if the operator would apply none.
+func (p planned) rendering() (*trial.Rendering, error) {
+	if p.outcome == nil || p.outcome.Plan == nil || len(p.outcome.Errors) > 0 || names.Paused(p.stack.Object.Annotations) {
+		return nil, nil
+	}
+	return trial.New(p.stack.Object, p.outcome.Plan.Objects)
+}
+
+// try asks the API server whether it would accept the objects of a stack, with the permissions of the user. It adds the
+// answers to the outcome of the stack. before is the stack that a change replaces, or the zero value.
+func try(ctx context.Context, cluster *kube.Cluster, now, before planned) error {
+	rendered, err := now.rendering()
+	if err != nil || rendered == nil {
+		return err
+	}
+	earlier, err := before.rendering()
+	if err != nil {
+		return err
+	}
+	rendered.Unlike(earlier)
+	ctx, cancel := context.WithTimeout(ctx, trialPatience)
+	defer cancel()
+	found := trial.Run(ctx, cluster, rendered, earlier)
+	add := func(to *[]string, texts []string) {
+		for _, text := range intent.BoundedTexts(texts) {
+			if now.stack.Older {
+				text = convert.OlderPaths(text)
+			}
+			*to = append(*to, text)
+		}
+	}
+	add(&now.outcome.Errors, found.Errors)
+	add(&now.outcome.Warnings, found.Warnings)
+	add(&now.outcome.Notes, found.Unchecked)
+	return nil
+}
+
+// onServer adds a dry run on the API server to a check.
+func onServer(
+	ctx context.Context, cluster *kube.Cluster, check func(dryrun.Stack) dryrun.Outcome,
+) func(dryrun.Stack) dryrun.Outcome {
+	return func(s dryrun.Stack) dryrun.Outcome {
+		found := check(s)
+		if err := try(ctx, cluster, planned{s, &found}, planned{}); err != nil {
+			found.Notes = append(found.Notes, fmt.Sprintf("the API server was not asked: %v", err))
+		}
+		return found
+	}
+}

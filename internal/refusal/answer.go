@@ -1,0 +1,97 @@
+package refusal
+
+import (
+	"encoding/json"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Invalid reports whether the API server's validation of fields is the only cause of an error. An admission policy or a
+// webhook can cause the same status code, but an administrator can change them at any time.
+func Invalid(err error) bool {
+	type several interface {
+		error
+		Unwrap() []error
+	}
+	if all, are := errors.AsType[several](err); are {
+		return !slices.ContainsFunc(all.Unwrap(), func(one error) bool { return !Invalid(one) })
+	}
+	answer, is := errors.AsType[*apierrors.StatusError](err)
+	if !is || !apierrors.IsInvalid(answer) || answer.ErrStatus.Details == nil || Denied(answer) ||
+		strings.Contains(answer.ErrStatus.Message, "denied request") {
+		return false
+	}
+	return slices.ContainsFunc(answer.ErrStatus.Details.Causes,
+		func(cause metav1.StatusCause) bool { return cause.Field != "" })
+}
+
+// Denied reports whether an admission webhook rejected the object. A webhook can respond with any status code,
+// including the code for a conflict, but another attempt would not succeed.
+func Denied(err error) bool {
+	answer := apierrors.APIStatus(nil)
+	if !errors.As(err, &answer) {
+		return false
+	}
+	message := answer.Status().Message
+	return strings.HasPrefix(message, "admission webhook ") && strings.Contains(message, " denied the request")
+}
+
+// LacksPermission reports whether RBAC denies a request. A quota, a policy and a namespace that is being deleted cause
+// the same status code, but their messages do not name the user.
+func LacksPermission(err error) bool {
+	message := err.Error()
+	return apierrors.IsForbidden(err) && !Denied(err) &&
+		strings.Contains(message, `User "`) && strings.Contains(message, `" cannot `)
+}
+
+// objectValue matches an object or list in a message about an invalid field: the internal form of the whole object,
+// which the user did not write.
+var objectValue = regexp.MustCompile(`Invalid value: [{\[].*?[}\]]: `)
+
+// WithoutValues removes objects and lists from the API server's message about invalid fields.
+func WithoutValues(message string) string { return objectValue.ReplaceAllString(message, "") }
+
+const (
+	invalidValue = "Invalid value: "
+	// maxValue is the maximum length, in bytes, of a value that a message repeats. maxReason is that of a reason.
+	maxValue  = 100
+	maxReason = 1 << 10
+)
+
+// Reason returns the API server's answer without values that are objects, and without the comparison of two objects
+// that can follow on further lines. It shortens a long answer.
+func Reason(message string) string {
+	message, _, _ = strings.Cut(WithoutValues(message), "\n")
+	if len(message) > maxReason {
+		message = strings.ToValidUTF8(message[:maxReason], "") + "…"
+	}
+	return message
+}
+
+// reasonOf returns the API server's message about one field. It removes a value that is an object, a list, or longer
+// than maxValue, because the user knows the value, or did not write it.
+func reasonOf(message string) string {
+	rest, has := strings.CutPrefix(message, invalidValue)
+	if !has {
+		return Reason(message)
+	}
+	decoder := json.NewDecoder(strings.NewReader(rest))
+	var value json.RawMessage
+	if err := decoder.Decode(&value); err != nil {
+		// Older API servers print some values in the syntax of Go.
+		if end := strings.LastIndex(rest, "}: "); end >= 0 {
+			message = rest[end+len("}: "):]
+		}
+		return Reason(message)
+	}
+	reason, hasReason := strings.CutPrefix(rest[decoder.InputOffset():], ": ")
+	if isObject := value[0] == '{' || value[0] == '['; hasReason && (isObject || len(value) > maxValue) {
+		message = reason
+	}
+	return Reason(message)
+}
