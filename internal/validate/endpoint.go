@@ -3,7 +3,7 @@ package validate
 import (
 	"fmt"
 	"maps"
-	"net"
+	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
@@ -135,7 +135,7 @@ func parsed(text string) *url.URL {
 }
 
 func isLocal(host string) bool {
-	address := net.ParseIP(host)
+	address, err := netip.ParseAddr(host)
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") ||
-		address != nil && (address.IsLoopback() || address.IsUnspecified())
+		err == nil && (address.IsLoopback() || address.IsUnspecified())
 }
