@@ -115,8 +115,8 @@ func TestInvalidHostname(t *testing.T) {
 	}
 }
 
-// TestStoredNamesOfTheOperator checks that a stored stack whose volume replaces the operator's is still reconciled, that
-// its pods keep the volume, and that a condition and an event report it.
+// TestStoredNamesOfTheOperator checks that a stored stack whose volume replaces the operator's is still reconciled,
+// that its pods keep the volume, and that a condition and an event report it.
 func TestStoredNamesOfTheOperator(t *testing.T) {
 	const version = "stored-names"
 	env := controllertest.NewEnvironment(t)

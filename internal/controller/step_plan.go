@@ -38,7 +38,8 @@ type planFacts struct {
 
 func (s *state) facts() planFacts {
 	return planFacts{
-		s.stack, &s.workload, s.intent, s.warnings, &s.image, s.bounds, &s.labels, &s.configMaps, &s.secrets, s.base, &s.external,
+		s.stack, &s.workload, s.intent, s.warnings, &s.image, s.bounds, &s.labels, &s.configMaps, &s.secrets, s.base,
+		&s.external,
 	}
 }
 

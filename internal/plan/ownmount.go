@@ -13,8 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// beneathOwnMount handles a user's volume that is mounted at or below the directory of the generated configuration, in a
-// v1alpha1 stack that needs a generated configuration only for the number of workers. The volume then contains the
+// beneathOwnMount handles a user's volume that is mounted at or below the directory of the generated configuration, in
+// a v1alpha1 stack that needs a generated configuration only for the number of workers. The volume then contains the
 // stack's configuration, so the pods do not mount the generated configuration, no variable refers to it, and the
 // registry does not change. Package validate reports the volume in any other stack.
 func (p *Plan) beneathOwnMount(in Input) {

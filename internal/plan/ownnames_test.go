@@ -143,8 +143,8 @@ func checkNames(t *testing.T, in plan.Input, template *corev1.PodTemplateSpec, s
 	}
 }
 
-// replaceable reports whether users may mount a volume in place of this mount: for the data, if the spec has no storage,
-// and in a v1alpha1 stack, for a configuration that is generated only for the workers.
+// replaceable reports whether users may mount a volume in place of this mount: for the data, if the spec has no
+// storage, and in a v1alpha1 stack, for a configuration that is generated only for the workers.
 func replaceable(in plan.Input, mount *corev1.VolumeMount) bool {
 	workload := in.Object.Spec.Workload
 	switch mount.Name {
@@ -156,9 +156,9 @@ func replaceable(in plan.Input, mount *corev1.VolumeMount) bool {
 	return false
 }
 
-// settable reports whether users may set a variable: those of spec.offline, those for directories that depend on the
-// configuration (this package warns if data is then not on the volume), PYTHONPATH, to which the operator adds its own
-// directory, and in v1alpha1 stacks, the path of their own configuration.
+// settable reports whether users may set a variable: those of spec.offline, PYTHONPATH, to which the operator adds its
+// own directory, and those for directories that depend on the configuration. This package warns if data is then not on
+// the volume. In v1alpha1 stacks, users may also set the path of their own configuration.
 func settable(in plan.Input, variable *corev1.EnvVar) bool {
 	for _, offline := range in.Distribution.Release.Offline.Variables {
 		if offline.Name == variable.Name {

@@ -10,8 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// These are the least amounts that somebody can mean. A smaller amount usually lacks its unit: "512" is 512 bytes, and
-// "512m" is half a byte.
+// A smaller amount than these usually lacks its unit: "512" is 512 bytes, and "512m" is half a byte.
 var (
 	leastVolume  = resource.MustParse("100Mi")
 	leastBytes   = resource.MustParse("1Mi")
@@ -22,7 +21,7 @@ var (
 // tooManyCPUs is more than any node has. The usual mistake is 500 instead of 500m.
 const tooManyCPUs = 500
 
-// amounts warns about amounts that nobody means.
+// amounts warns about amounts that are probably mistakes.
 func amounts(c *checks) []string {
 	var found amountFindings
 	found.least(spec("workload", "storage", "size"), c.volume().Size, leastVolume, "10Gi")
@@ -72,7 +71,8 @@ func (f *amountFindings) volumes(path *field.Path, volumes []corev1.Volume) {
 		}
 		if own := volumes[i].Ephemeral; own != nil && own.VolumeClaimTemplate != nil {
 			size := own.VolumeClaimTemplate.Spec.Resources.Requests[corev1.ResourceStorage]
-			f.least(path.Child("ephemeral", "volumeClaimTemplate", "spec", "resources", "requests").Key("storage"), &size, leastVolume, "10Gi")
+			requests := path.Child("ephemeral", "volumeClaimTemplate", "spec", "resources", "requests")
+			f.least(requests.Key("storage"), &size, leastVolume, "10Gi")
 		}
 	}
 }
@@ -87,15 +87,13 @@ func (f *amountFindings) resources(
 func (f *amountFindings) list(path *field.Path, list corev1.ResourceList, leastMemory resource.Quantity) {
 	for _, name := range slices.Sorted(maps.Keys(list)) {
 		amount, path := list[name], path.Key(string(name))
-		switch name {
-		case corev1.ResourceMemory:
+		switch {
+		case name == corev1.ResourceMemory:
 			f.least(path, &amount, leastMemory, "2Gi")
-		case corev1.ResourceEphemeralStorage:
+		case name == corev1.ResourceEphemeralStorage:
 			f.least(path, &amount, leastBytes, "2Gi")
-		case corev1.ResourceCPU:
-			if amount.CmpInt64(tooManyCPUs) >= 0 {
-				*f = append(*f, fmt.Sprintf("%s: %q is more CPUs than a node has; write an amount such as 2 or 500m", path, &amount))
-			}
+		case name == corev1.ResourceCPU && amount.CmpInt64(tooManyCPUs) >= 0:
+			*f = append(*f, fmt.Sprintf("%s: %q is more CPUs than a node has; write an amount such as 2 or 500m", path, &amount))
 		}
 	}
 }

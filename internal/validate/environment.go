@@ -52,8 +52,8 @@ func secretEnvReserved(c *checks) {
 	}
 }
 
-// userEnv returns the user's variables of the server's container, with their paths, in the order of precedence: the last
-// one with a name takes precedence.
+// userEnv returns the user's variables of the server's container, with their paths. The last one with a name takes
+// precedence.
 func (c *checks) userEnv() iter.Seq2[*field.Path, *corev1.EnvVar] {
 	return func(yield func(*field.Path, *corev1.EnvVar) bool) {
 		at, lists := spec("workload", "overrides", "env"), [][]corev1.EnvVar{c.overrides().Env}
@@ -117,11 +117,12 @@ func (c *checks) ownVariables() map[string]ownVariable {
 	if need := c.externalNeed(); need != "" {
 		set(ownVariable{need: need, remedy: "set " + names.EnvPythonPath + " instead"}, names.EnvUserPythonPath)
 	}
+	const files = "remove it, or remove the field"
 	if need := needs(c.modelFiles().HuggingFaceCache != "", "modelFiles", "huggingFaceCache"); need != "" {
-		set(ownVariable{need: need, remedy: "remove it, or remove the field"}, names.EnvHubCache, names.EnvSentenceTransformers)
+		set(ownVariable{need: need, remedy: files}, names.EnvHubCache, names.EnvSentenceTransformers)
 	}
 	if need := needs(c.modelFiles().TiktokenCache != "", "modelFiles", "tiktokenCache"); need != "" {
-		set(ownVariable{need: need, remedy: "remove it, or remove the field"}, names.EnvTiktokenCache)
+		set(ownVariable{need: need, remedy: files}, names.EnvTiktokenCache)
 	}
 	c.dataVariables(set)
 	for _, use := range c.intent.Secrets {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -128,7 +129,8 @@ type ownVolume struct {
 }
 
 func (c *checks) ownVolumes() []ownVolume {
-	storage, files := needs(c.workload().Storage != nil, "workload", "storage"), needs(c.Spec.ModelFiles != nil, "modelFiles")
+	storage := needs(c.workload().Storage != nil, "workload", "storage")
+	files := needs(c.Spec.ModelFiles != nil, "modelFiles")
 	config, certificate, external := c.configNeed(), c.certificateNeed(), c.externalNeed()
 	bundle := needs(c.tls().CABundle != nil, "networking", "tls", "caBundle")
 	startup := cmp.Or(external, c.generatedNeed())
@@ -237,8 +239,8 @@ func (c *checks) ownContainers() map[string]string {
 	return own
 }
 
-// containerClashes finds containers with the names of the operator's init containers. A patch may change the settings of
-// these init containers, but not what they run.
+// containerClashes finds containers with the names of the operator's init containers. A patch may change the settings
+// of these init containers, but not what they run.
 func (c *checks) containerClashes() {
 	own, server := c.ownContainers(), names.ServerContainer(c.Annotations)
 	for i, container := range c.podPatch().Spec.InitContainers {
@@ -272,12 +274,13 @@ func (c *checks) portClashes() {
 	for i, container := range c.podPatch().Spec.Containers {
 		for j, port := range container.Ports {
 			at := at.Index(i).Child("ports").Index(j)
-			same, tcp := port.ContainerPort == c.intent.Server.Port, cmp.Or(port.Protocol, corev1.ProtocolTCP) == corev1.ProtocolTCP
+			same := port.ContainerPort == c.intent.Server.Port &&
+				cmp.Or(port.Protocol, corev1.ProtocolTCP) == corev1.ProtocolTCP
 			switch {
-			case container.Name == server && port.Name == names.PortName && (!same || !tcp):
+			case container.Name == server && port.Name == names.PortName && !same:
 				c.clash(at.Child("name"), port.Name, server, "is the name of the server's port, %d: use another name", c.intent.Server.Port)
-			case container.Name != server && same && tcp:
-				c.clash(at.Child("containerPort"), fmt.Sprint(port.ContainerPort), need,
+			case container.Name != server && same:
+				c.clash(at.Child("containerPort"), strconv.Itoa(int(port.ContainerPort)), need,
 					"is the port of the server, and only one container of a pod can listen on a port: use another port")
 			}
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// scaledTwice warns about replicas that have no effect, because an autoscaler sets the number of pods. The autoscaler of
-// a v1alpha1 stack never scales below the value of replicas, and 0 replicas stop every stack.
+// scaledTwice warns about replicas that have no effect, because an autoscaler sets the number of pods. The autoscaler
+// of a v1alpha1 stack never scales below the value of replicas, and 0 replicas stop every stack.
 func scaledTwice(c *checks) []string {
 	replicas := c.workload().Replicas
 	if replicas == nil || *replicas == 0 || c.workload().Autoscaling == nil || names.Compat(c.Annotations) {
@@ -41,7 +41,7 @@ func endlessDrain(c *checks) []string {
 	if budget == nil || pods < 1 {
 		return nil
 	}
-	name, value, allowed := "minAvailable", budget.MinAvailable, 0
+	name, value := "minAvailable", budget.MinAvailable
 	if value == nil {
 		name, value = "maxUnavailable", budget.MaxUnavailable
 	}
@@ -49,9 +49,9 @@ func endlessDrain(c *checks) []string {
 		return nil
 	}
 	// Kubernetes rounds both percentages up.
-	number, err := intstr.GetScaledValueFromIntOrPercent(value, int(pods), true)
-	if allowed = number; name == "minAvailable" {
-		allowed = int(pods) - number
+	allowed, err := intstr.GetScaledValueFromIntOrPercent(value, int(pods), true)
+	if name == "minAvailable" {
+		allowed = int(pods) - allowed
 	}
 	if err != nil || allowed > 0 {
 		return nil

@@ -126,8 +126,8 @@ func (m *Manifests) Add(doc document.Document, namespace string) {
 	}
 }
 
-// addStack adds a stack. It warns about an earlier stack with the same name, because kubectl apply writes both, one after
-// the other.
+// addStack adds a stack. It warns about an earlier stack with the same name, because kubectl apply writes both, one
+// after the other.
 func (m *Manifests) addStack(s Stack) {
 	key := Key{Namespace: s.Object.Namespace, Name: s.Object.Name}
 	if file, twice := m.files[key]; twice {
