@@ -135,6 +135,7 @@ func parsed(text string) *url.URL {
 }
 
 func isLocal(host string) bool {
+	host = strings.ToLower(host)
 	address, err := netip.ParseAddr(host)
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") ||
 		err == nil && (address.IsLoopback() || address.IsUnspecified())
