@@ -29,8 +29,8 @@ var (
 // azure is the domain of a service whose endpoints end with /models.
 const azure = ".azure.com"
 
-// endpoints warns about endpoints that are probably mistakes. It ignores an endpoint that refers to a variable, or that contains
-// a user.
+// endpoints warns about endpoints that are probably mistakes. It ignores an endpoint that refers to a variable, or that
+// contains a user.
 func endpoints(c *checks) []string {
 	found := endpointFindings{alone: c.alone(), own: strconv.Itoa(int(c.intent.Server.Port))}
 	for i := range c.intent.Providers {

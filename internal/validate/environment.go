@@ -44,11 +44,16 @@ func secretEnvCount(c *checks) {
 }
 
 func secretEnvReserved(c *checks) {
+	variables := c.ownVariables()
 	for _, name := range slices.Sorted(maps.Keys(c.Spec.SecretEnv)) {
-		if isReserved(name) {
-			c.Forbidden(spec("secretEnv").Key(name),
-				"%q is set by the operator or the image: use another name, or set the variable in spec.workload.overrides.env", name)
+		if !isReserved(name) {
+			continue
 		}
+		remedy := "use another name, or set the variable in spec.workload.overrides.env"
+		if variables[name].need != "" {
+			remedy = "use another name"
+		}
+		c.Forbidden(spec("secretEnv").Key(name), "%q is set by the operator or the image: %s", name, remedy)
 	}
 }
 
