@@ -10,10 +10,11 @@ import (
 )
 
 // scaledTwice warns about replicas that have no effect, because an autoscaler sets the number of pods. The autoscaler
-// of a v1alpha1 stack never scales below the value of replicas, and 0 replicas stop every stack.
+// of a v1alpha1 stack never scales below the value of replicas, and 0 replicas stop every stack. The API server sets 1
+// if the user sets no number.
 func scaledTwice(c *checks) []string {
 	replicas := c.workload().Replicas
-	if replicas == nil || *replicas == 0 || c.workload().Autoscaling == nil || names.Compat(c.Annotations) {
+	if replicas == nil || *replicas <= 1 || c.workload().Autoscaling == nil || names.Compat(c.Annotations) {
 		return nil
 	}
 	return []string{fmt.Sprintf("%s: %d has no effect, because the autoscaler sets the number of pods; remove replicas, or set %s",
