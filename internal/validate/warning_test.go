@@ -122,8 +122,9 @@ var warningCases = map[string]struct {
 		spec: "{workload: {replicas: 3, autoscaling: {maxReplicas: 5}}}",
 		want: []string{"spec.workload.replicas: 3 has no effect, because the autoscaler sets the number of pods; remove replicas, or set spec.workload.autoscaling.minReplicas"},
 	},
-	"a stopped stack with an autoscaler":    {spec: "{workload: {replicas: 0, autoscaling: {maxReplicas: 5}}}"},
-	"replicas and an autoscaler (v1alpha1)": {spec: "{workload: {replicas: 3, autoscaling: {maxReplicas: 5}}}", annotations: compat},
+	"the default replicas and an autoscaler": {spec: "{workload: {replicas: 1, autoscaling: {maxReplicas: 5}}}"},
+	"a stopped stack with an autoscaler":     {spec: "{workload: {replicas: 0, autoscaling: {maxReplicas: 5}}}"},
+	"replicas and an autoscaler (v1alpha1)":  {spec: "{workload: {replicas: 3, autoscaling: {maxReplicas: 5}}}", annotations: compat},
 	"a variable twice in a list": {
 		spec: "{workload: {overrides: {env: [{name: A, value: b}, {name: A, value: c}], podTemplate: {spec: {containers: [{name: llama-stack, env: [{name: A, value: d}]}]}}}}}",
 		want: []string{
