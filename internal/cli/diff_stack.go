@@ -71,13 +71,16 @@ type comparedStack struct {
 	input       change.Input
 }
 
-// problems returns the errors of the edited stack. A loss of data that the user has not accepted is not among them,
-// because the comparison shows it.
+// problems returns the errors of the edited stack, except those that the cluster accepts because the stored stack has
+// them too. A loss of data that the user has not accepted is not among them, because the comparison shows it.
 func (c *comparedStack) problems(s dryrun.Stack) []string {
 	if c.after.Plan == nil {
 		return c.after.Errors
 	}
 	return slices.DeleteFunc(slices.Clone(c.after.Errors), func(problem string) bool {
+		if slices.Contains(c.before.Warnings, problem) {
+			return true
+		}
 		for _, loss := range c.after.Plan.Losses {
 			text := loss.String()
 			if s.Older {

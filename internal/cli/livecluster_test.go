@@ -267,6 +267,27 @@ func TestDiffLiveMerges(t *testing.T) {
 	contains(t, got.out, "the number of workers changes from 2 to 1", "the stack is scaled to zero")
 }
 
+// A cluster keeps a stack with a name that a new stack cannot have.
+func TestDiffLiveWithNamesOfTheOperator(t *testing.T) {
+	const own = "storage: {}, overrides: {volumes: [{name: lls-storage, emptyDir: {}}]}"
+	c := newLiveCluster(t)
+	c.deploy(t, stack(liveSpec))
+	c.objects[demo] = liveObject(t, edit("storage: {}", own))
+	changed := c.run(t, strings.Replace(edit("storage: {}", own), "[m]", "[m, fast]", 1), "diff", "-f", "-")
+	contains(t, changed.out, "+ model fast: vllm/fast")
+	if changed.code != 1 {
+		t.Errorf("exit code %d, want 1\n%s", changed.code, changed.err)
+	}
+	mistaken := c.run(t, strings.Replace(edit("storage: {}", own), "lls-storage", "user-config", 1), "diff", "-f", "-")
+	if mistaken.code != 2 {
+		t.Errorf("another name: exit code %d, want 2\n%s%s", mistaken.code, mistaken.out, mistaken.err)
+	}
+	c.fleet(t, map[string]string{"boots": strings.Replace(liveSpec, "storage: {}", own, 1)})
+	if upgraded := c.run(t, "", "upgrade-check", "--to", "1.5", "-A"); upgraded.code != 0 {
+		t.Errorf("exit code %d, want 0\n%s%s", upgraded.code, upgraded.out, upgraded.err)
+	}
+}
+
 func TestDiffLiveBadCases(t *testing.T) {
 	for name, tc := range map[string]struct {
 		prepare func(*liveCluster, map[string]any)

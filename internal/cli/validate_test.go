@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -83,6 +84,27 @@ func TestValidatePositions(t *testing.T) {
 }
 
 // For a document that is not from a file, a finding contains an origin instead of a file and a line.
+// A second stack with the same name is a warning, because kubectl apply accepts both.
+func TestValidateTwoStacksOfOneName(t *testing.T) {
+	const one = "apiVersion: llamastack.io/v1alpha2\nkind: LlamaStackDistribution\nmetadata: {name: demo}\nspec: {distribution: {name: starter}}\n"
+	const older = "---\napiVersion: llamastack.io/v1alpha1\nkind: LlamaStackDistribution\nmetadata: {name: demo, namespace: %s}\nspec: {server: {distribution: {name: starter}}}\n"
+	for name, tc := range map[string]struct {
+		second string
+		want   bool
+	}{
+		"the same version":     {"---\n" + one, true},
+		"the older version":    {fmt.Sprintf(older, "default"), true},
+		"in another namespace": {fmt.Sprintf(older, "other"), false},
+		"another name":         {"---\n" + strings.Replace(one, "demo", "second", 1), false},
+	} {
+		got := run(t, "", "validate", "-f", filepath.Join(write(t, map[string]string{"stack.yaml": one + tc.second}), "stack.yaml"))
+		const warning = `metadata.name: "demo": `
+		if got.code != 0 || strings.Contains(got.err, warning) != tc.want {
+			t.Errorf("%s: exit code %d\n%s", name, got.code, got.err)
+		}
+	}
+}
+
 func TestValidateGenerated(t *testing.T) {
 	helm := "---\n# Source: chart/templates/stack.yaml\n" + stack("{distribution: {name: startr}}") + "---\n# Source: chart/templates/notes.yaml\n"
 	for name, tc := range map[string]struct {

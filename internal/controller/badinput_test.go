@@ -2,6 +2,8 @@ package controller_test
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/controllertest"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
 // replaceSecret replaces a Secret with another Secret that has the same name, because the type of a Secret is
@@ -109,5 +112,43 @@ func TestInvalidHostname(t *testing.T) {
 	env.Get(t, "my", after)
 	if before.ResourceVersion != after.ResourceVersion || ingress.Spec.Rules[0].Host != good {
 		t.Errorf("the Deployment or the Ingress was written: host %q", ingress.Spec.Rules[0].Host)
+	}
+}
+
+// TestStoredNamesOfTheOperator checks that a stored stack whose volume replaces the operator's is still reconciled,
+// that its pods keep the volume, and that a condition and an event report it.
+func TestStoredNamesOfTheOperator(t *testing.T) {
+	const version = "stored-names"
+	env := controllertest.NewEnvironment(t)
+	env.StartReconciler(t, version)
+	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, workload: {storage: {}, overrides: {volumes: [{name: lls-storage, emptyDir: {}}]}}}`))
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	env.MarkDeploymentReady(t, "my")
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+	if err := env.CheckCondition(t, "my", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonSpecValid,
+		"The operator accepts the spec because it is stored, and would reject it in a new stack:\n"+
+			`spec.workload.overrides.volumes[0].name: "lls-storage" is the name of the operator's volume that spec.workload.storage needs, which this volume replaces: use another name`); err != nil {
+		t.Error(err)
+	}
+	if got := env.ListEventReasons(t); !strings.Contains(got, v1alpha2.EventConfigWarning) {
+		t.Errorf("events %q, want them to include %s", got, v1alpha2.EventConfigWarning)
+	}
+	env.WaitUntilIdle(t, version)
+	before, after := &appsv1.Deployment{}, &appsv1.Deployment{}
+	env.Get(t, "my", before)
+	env.UpdateStack(t, "my", func(stack *v1alpha2.LlamaStackDistribution) { stack.Spec.Workload.Replicas = new(int32(2)) })
+	controllertest.WaitUntil(t, func() error {
+		if env.Get(t, "my", after); *after.Spec.Replicas != 2 {
+			return fmt.Errorf("%d replicas", *after.Spec.Replicas)
+		}
+		return nil
+	})
+	if volume := after.Spec.Template.Spec.Volumes; !slices.ContainsFunc(volume, func(v corev1.Volume) bool {
+		return v.Name == names.DataVolume && v.EmptyDir != nil
+	}) {
+		t.Errorf("volumes %v", volume)
+	}
+	if diff := cmp.Diff(before.Spec.Template, after.Spec.Template); diff != "" {
+		t.Errorf("the pods changed:\n%s", diff)
 	}
 }

@@ -24,6 +24,7 @@ type state struct {
 
 	workload   workload
 	intent     *intent.Intent // set by the step admit
+	warnings   []string       // about the spec, set by the step admit
 	image      resolvedImage
 	bounds     *bounds.Rule // nil if the namespace has no bounds
 	labels     imageLabels

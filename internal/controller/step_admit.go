@@ -8,14 +8,21 @@ import (
 )
 
 // admit validates the spec again, because a stack may have been stored before a validation rule or the admission policy
-// existed.
-func admit(stack *stack, report *report) (*intent.Intent, error) {
-	decoded, _, errs := validate.Spec(stack)
+// existed. A violation with which pods may already run does not stop the reconcile, but appears in the condition.
+func admit(stack *stack, report *report) (decoded *intent.Intent, warnings []string, err error) {
+	decoded, warnings, tolerated, errs := validate.Stored(stack)
 	if len(errs) > 0 {
-		return nil, invalid(v1alpha2.ReasonInvalidSpec, intent.Messages(errs))
+		return nil, nil, invalid(v1alpha2.ReasonInvalidSpec, intent.Messages(append(errs, tolerated...)))
 	}
-	report.markTrue(v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonSpecValid, "The spec is valid")
-	return decoded, nil
+	message := "The spec is valid"
+	if len(tolerated) > 0 {
+		message = "The operator accepts the spec because it is stored, and would reject it in a new stack:\n" + intent.Messages(tolerated)
+	}
+	report.markTrue(v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonSpecValid, message)
+	for _, err := range tolerated {
+		warnings = append(warnings, intent.Message(err))
+	}
+	return decoded, warnings, nil
 }
 
 func invalid(reason, message string) error {

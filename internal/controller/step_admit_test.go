@@ -21,9 +21,16 @@ func TestAdmit(t *testing.T) {
 		spec        string
 		annotations map[string]string
 		want        string
+		warnings    []string
 		failure     *status.Failure
 	}{
 		"valid": {spec: `{distribution: {name: starter}}`, want: "True SpecValid: The spec is valid"},
+		"a volume of the operator is replaced in a stored stack": {
+			spec: `{distribution: {name: starter}, workload: {storage: {}, overrides: {volumes: [{name: lls-storage, emptyDir: {}}]}}}`,
+			want: "True SpecValid: The operator accepts the spec because it is stored, and would reject it in a new stack:\n" +
+				`spec.workload.overrides.volumes[0].name: "lls-storage" is the name of the operator's volume that spec.workload.storage needs, which this volume replaces: use another name`,
+			warnings: []string{`spec.workload.overrides.volumes[0].name: "lls-storage" is the name of the operator's volume that spec.workload.storage needs, which this volume replaces: use another name`},
+		},
 		"invalid": {
 			spec:    `{distribution: {name: starter, image: "example.com/mine:1"}}`,
 			failure: invalidSpec(`spec.distribution: name "starter" and image "example.com/mine:1" are mutually exclusive: remove one of them`),
@@ -41,10 +48,13 @@ func TestAdmit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			stack, report := newStack(t, tc.spec), &report{}
 			stack.Annotations = tc.annotations
-			decoded, err := admit(stack, report)
+			decoded, warnings, err := admit(stack, report)
 			checkFailure(t, err, tc.failure)
 			if (decoded == nil) != (err != nil) {
 				t.Errorf("intent %v with error %v", decoded, err)
+			}
+			if diff := cmp.Diff(tc.warnings, warnings); diff != "" {
+				t.Errorf("warnings (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(tc.want, report.conditionTexts()[v1alpha2.ConditionValidationSucceeded]); diff != "" {
 				t.Errorf("condition (-want +got):\n%s", diff)

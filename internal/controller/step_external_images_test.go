@@ -90,7 +90,7 @@ func TestExternalImages(t *testing.T) {
 				config = "readLabels: false"
 			}
 			f := newFixture(t, newOperatorConfigMap(operatorconfig.KeyRegistries, config))
-			wishes, err := admit(own, &report{})
+			wishes, _, err := admit(own, &report{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -25,6 +26,7 @@ type planFacts struct {
 	stack      *stack
 	workload   *workload
 	intent     *intent.Intent
+	warnings   []string
 	image      *resolvedImage
 	bounds     *bounds.Rule
 	labels     *imageLabels
@@ -36,7 +38,8 @@ type planFacts struct {
 
 func (s *state) facts() planFacts {
 	return planFacts{
-		s.stack, &s.workload, s.intent, &s.image, s.bounds, &s.labels, &s.configMaps, &s.secrets, s.base, &s.external,
+		s.stack, &s.workload, s.intent, s.warnings, &s.image, s.bounds, &s.labels, &s.configMaps, &s.secrets, s.base,
+		&s.external,
 	}
 }
 
@@ -73,7 +76,7 @@ func (r *Reconciler) plan(ctx context.Context, f planFacts, report *report) (pla
 	reason, message := generated(f.stack, f.intent, made.plan)
 	report.markTrue(v1alpha2.ConditionConfigGenerated, reason, message)
 	if f.stack.Status.ObservedGeneration != f.stack.Generation {
-		warnOfConfig(made.plan.Warnings, report)
+		warnOfConfig(made.plan.Warnings, f.warnings, report)
 	}
 	return made, nil
 }
@@ -142,9 +145,9 @@ func (r *Reconciler) build(ctx context.Context, made *planned) error {
 	return err
 }
 
-// warnOfConfig adds events for the warnings about the configuration. There are separate events for spec settings that
-// have no effect, and for providers that external providers replace.
-func warnOfConfig(findings []stackconfig.Finding, report *report) {
+// warnOfConfig adds events for the warnings about the configuration and the spec. There are separate events for spec
+// settings that have no effect, and for providers that external providers replace.
+func warnOfConfig(findings []stackconfig.Finding, warnings []string, report *report) {
 	told := map[string][]string{}
 	for _, finding := range findings {
 		event := v1alpha2.EventConfigWarning
@@ -155,7 +158,10 @@ func warnOfConfig(findings []stackconfig.Finding, report *report) {
 			event = v1alpha2.EventExternalProviderOverride
 		}
 		told[event] = append(told[event], finding.String())
+		// Both packages warn about a disabled provider.
+		warnings = slices.DeleteFunc(warnings, func(text string) bool { return text == finding.String() })
 	}
+	told[v1alpha2.EventConfigWarning] = append(warnings, told[v1alpha2.EventConfigWarning]...)
 	for _, event := range []string{
 		v1alpha2.EventProviderIgnored, v1alpha2.EventExternalProviderOverride,
 		v1alpha2.EventConfigWarning,

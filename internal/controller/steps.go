@@ -18,7 +18,7 @@ type step struct {
 // (docs/development/architecture.md). Each entry shows the inputs and the results of its step.
 var steps = []step{
 	{"admit", v1alpha2.ConditionValidationSucceeded, func(_ context.Context, _ *Reconciler, s *state) (err error) {
-		s.intent, err = admit(s.stack, &s.report)
+		s.intent, s.warnings, err = admit(s.stack, &s.report)
 		return err
 	}},
 	{"image", v1alpha2.ConditionValidationSucceeded, func(ctx context.Context, r *Reconciler, s *state) (err error) {

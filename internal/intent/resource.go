@@ -112,7 +112,10 @@ func CheckURL(text string) error {
 		return nil
 	}
 	u, err := url.Parse(text)
+	trimmed := strings.TrimSpace(text)
 	switch {
+	case trimmed != text:
+		return fmt.Errorf("%q begins or ends with white space; write %q", withoutUser(text), withoutUser(trimmed))
 	case err != nil || strings.ContainsAny(text, " \t\r\n"):
 		return fmt.Errorf("%q is not a URL; write a URL such as http://host:8000", withoutUser(text))
 	case u.User != nil:

@@ -35,6 +35,9 @@ const (
 	LabelConfig = "llamastack.io/config"
 )
 
+// AnnotationPrefix is the prefix of the operator's annotations and labels.
+const AnnotationPrefix = "llamastack.io/"
+
 const (
 	// AnnotationConfigHash on the pod template triggers a rollout when the configuration changes (FR-026).
 	AnnotationConfigHash = "llamastack.io/config-hash"

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
@@ -36,11 +37,7 @@ func ModeOf(spec *v1alpha2.LlamaStackDistributionSpec) Mode {
 func NeedsBase(spec *v1alpha2.LlamaStackDistributionSpec) bool { return ModeOf(spec) == ModeGenerated }
 
 // configured reports whether the spec contains settings for the server's configuration.
-func configured(spec *v1alpha2.LlamaStackDistributionSpec) bool {
-	return spec.Providers != nil || spec.Resources != nil || spec.Storage != nil || len(spec.Disabled) > 0 ||
-		spec.Settings != nil || len(spec.RemoveSettings) > 0 || len(spec.ExternalProviders) > 0 || spec.BaseConfig != nil ||
-		spec.Distribution.BaseProviders == v1alpha2.BaseProvidersRequired
-}
+func configured(spec *v1alpha2.LlamaStackDistributionSpec) bool { return intent.Configured(spec) != "" }
 
 // needsServerSection reports whether the server section of the configuration must contain settings for several workers
 // or for the server's certificate, even if the configuration is the user's own.

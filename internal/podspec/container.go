@@ -1,6 +1,7 @@
 package podspec
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -31,10 +32,36 @@ func (c *check) containers(path *field.Path, containers []corev1.Container, of N
 		c.probe(path.Child("readinessProbe"), container.ReadinessProbe, false)
 		c.lifecycle(path.Child("lifecycle"), container.Lifecycle)
 		c.containerSecurity(path.Child("securityContext"), container.SecurityContext)
+		if container.Image != "" {
+			c.unique(path, container)
+		}
 		if container.RestartPolicy != nil {
 			intent.OneOf(&c.Errors, path.Child("restartPolicy"), *container.RestartPolicy,
 				corev1.ContainerRestartPolicyAlways, corev1.ContainerRestartPolicyNever, corev1.ContainerRestartPolicyOnFailure)
 		}
+	}
+}
+
+// unique checks that the lists of a container have no two items with the same key, because server-side apply rejects
+// such lists. A container without an image is a patch for one of the operator's containers, and the patch merges such
+// items.
+func (c *check) unique(path *field.Path, container *corev1.Container) {
+	seen := map[string]bool{}
+	twice := func(path *field.Path, list, key string) {
+		if seen[list+key] {
+			c.duplicate(path, key)
+		}
+		seen[list+key] = true
+	}
+	for i := range container.Env {
+		twice(path.Child("env").Index(i).Child("name"), "env ", container.Env[i].Name)
+	}
+	for i := range container.VolumeMounts {
+		twice(path.Child("volumeMounts").Index(i).Child("mountPath"), "mount ", container.VolumeMounts[i].MountPath)
+	}
+	for i, port := range container.Ports {
+		key := fmt.Sprintf("%d/%s", port.ContainerPort, cmp.Or(port.Protocol, corev1.ProtocolTCP))
+		twice(path.Child("ports").Index(i).Child("containerPort"), "port ", key)
 	}
 }
 

@@ -28,6 +28,9 @@ var ownVolumes = []struct{ name, mountPath string }{
 	{names.StartupVolume, names.StartupDir},
 }
 
+// OwnAnnotations returns the operator's annotations of a pod template. They record what the operator rendered.
+func OwnAnnotations() []string { return slices.Clone(ownAnnotations) }
+
 // IsOwnVolume reports whether the operator can add a volume with this name to the pods.
 func IsOwnVolume(name string) bool {
 	return slices.ContainsFunc(ownVolumes, func(own struct{ name, mountPath string }) bool { return own.name == name })

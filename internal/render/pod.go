@@ -5,6 +5,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/podtemplate"
 )
 
 // podTemplate returns the pod template of the server. Every input that it reads must be in rollout.Inputs. Otherwise,
@@ -98,10 +99,9 @@ func setPodOptions(in Input, pod *corev1ac.PodSpecApplyConfiguration) error {
 // podAnnotations returns the user's annotations and the operator's, which take precedence.
 func podAnnotations(in Input, user *v1alpha2.WorkloadOverrides) map[string]string {
 	annotations := merged(user.PodAnnotations)
-	delete(annotations, names.AnnotationConfigHash)
-	delete(annotations, names.AnnotationInputs)
-	delete(annotations, names.AnnotationCABundleHash)
-	delete(annotations, names.AnnotationGeneration)
+	for _, own := range podtemplate.OwnAnnotations() {
+		delete(annotations, own)
+	}
 	if in.CABundle != nil {
 		annotations[names.AnnotationCABundleHash] = in.CABundle.Hash
 	}

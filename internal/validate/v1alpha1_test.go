@@ -3,6 +3,8 @@ package validate
 import (
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
@@ -26,7 +28,7 @@ func TestStacksOfV1alpha1AreNotRefused(t *testing.T) {
 			continue
 		}
 		before := len(suspicious(checksOf(object)))
-		object.Annotations = map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}
+		metav1.SetMetaDataAnnotation(&object.ObjectMeta, names.AnnotationCompat, names.CompatV1Alpha1)
 		_, warnings, errs := Spec(object)
 		if len(errs) > 0 || len(warnings) <= before {
 			t.Errorf("%s/%s breaks %q: errors %v, warnings %q", c.Topic, c.Name, broken, errs, warnings)

@@ -18,6 +18,8 @@ type checks struct {
 	decodeErrors field.ErrorList
 	// patch is the decoded patch for the pod template, after podPatch was called.
 	patch *corev1.PodTemplateSpec
+	// clashes are the clashes with what the operator sets, after ownClashes was called.
+	clashes []clash
 	// failed reports whether an earlier rule found an error.
 	failed bool
 }
@@ -34,6 +36,9 @@ type rule struct {
 	// newInV1alpha2 reports whether the rule is new in v1alpha2. For a v1alpha1 stack, a violation of such a rule causes
 	// only a warning, and the API server decides whether it accepts the objects of the stack.
 	newInV1alpha2 bool
+	// runs reports whether the server can run in spite of a violation. For a stored stack, such a violation is only
+	// reported (see Stored).
+	runs bool
 }
 
 // find returns the findings of a rule.
@@ -91,6 +96,7 @@ var rules = []rule{
 	{name: "workload.overrides.env", check: containerEnv, newInV1alpha2: true},
 	{name: "workload.overrides.volumes", check: podVolumes, newInV1alpha2: true},
 	{name: "workload.overrides.podTemplate", check: podTemplate},
+	{name: "workload.overrides.own", check: ownNames, newInV1alpha2: true, runs: true},
 	{name: "externalProviders.api", check: externalAPI},
 	{name: "externalProviders.count", check: externalCount},
 	{name: "externalProviders.id", check: eachExternal(externalID)},
@@ -115,25 +121,44 @@ var rules = []rule{
 // The intent is the decoded spec. Without errors, it is complete, and all later steps use it. It is nil for a spec that
 // is too large to be checked, or that could not be decoded as it is stored.
 func Spec(stack *v1alpha2.LlamaStackDistribution) (in *intent.Intent, warnings []string, errs field.ErrorList) {
+	in, warnings, tolerated, errs := judge(stack)
+	return in, warnings, intent.Bounded(append(errs, tolerated...))
+}
+
+// Stored is like Spec, but for a stack that is stored in a cluster. Its pods may have run before a rule existed, so it
+// returns the violations of rules that do not prevent this separately.
+func Stored(
+	stack *v1alpha2.LlamaStackDistribution,
+) (in *intent.Intent, warnings []string, tolerated, errs field.ErrorList) {
+	in, warnings, tolerated, errs = judge(stack)
+	return in, warnings, intent.Bounded(tolerated), intent.Bounded(errs)
+}
+
+func judge(
+	stack *v1alpha2.LlamaStackDistribution,
+) (in *intent.Intent, warnings []string, tolerated, errs field.ErrorList) {
 	if errs := unreadable(stack); len(errs) > 0 {
-		return nil, nil, errs
+		return nil, nil, nil, errs
 	}
 	if errs := tooLarge(stack); len(errs) > 0 {
-		return nil, nil, errs
+		return nil, nil, nil, errs
 	}
 	c := checksOf(stack)
 	for _, r := range rules {
 		c.failed = len(errs) > 0
 		found := r.find(c)
-		if r.newInV1alpha2 && names.Compat(stack.Annotations) {
+		switch {
+		case r.newInV1alpha2 && names.Compat(stack.Annotations):
 			for _, err := range found {
 				warnings = append(warnings, intent.Message(err))
 			}
-			continue
+		case r.runs:
+			tolerated = append(tolerated, found...)
+		default:
+			errs = append(errs, found...)
 		}
-		errs = append(errs, found...)
 	}
-	return c.intent, intent.BoundedTexts(append(warnings, suspicious(c)...)), intent.Bounded(errs)
+	return c.intent, intent.BoundedTexts(append(warnings, suspicious(c)...)), tolerated, errs
 }
 
 // fromIntent reports the errors that the strict decoder found in providers, externalProviders, resources, storage,

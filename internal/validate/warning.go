@@ -13,7 +13,8 @@ import (
 // suspicious returns warnings about valid values that are probably mistakes.
 func suspicious(c *checks) []string {
 	return slices.Concat(disabledAndConfigured(c), variables(c), commandWithTLS(c), spreadOfNothing(c),
-		workersWithoutCPU(c), autoscaledBelowReplicas(c), serviceless(c))
+		workersWithoutCPU(c), autoscaledBelowReplicas(c), serviceless(c), ownNamesUsed(c), amounts(c), endpoints(c),
+		scaledTwice(c), endlessDrain(c), unknownAnnotations(c))
 }
 
 // commandWithTLS warns about a command in a stack with TLS. The image's entrypoint reads the paths of the certificate
@@ -37,23 +38,6 @@ func disabledAndConfigured(c *checks) []string {
 				warnings = append(warnings, fmt.Sprintf("%s: provider %q is ignored, because %s disables it; remove the provider or the entry",
 					provider.Path, provider.ID, spec("disabled").Index(i)))
 			}
-		}
-	}
-	return warnings
-}
-
-// variables warns about a user's variable that has the same name as a variable from secretEnv, or the prefix of the
-// operator's variables, because the user's variable takes precedence.
-func variables(c *checks) []string {
-	var warnings []string
-	for i, env := range c.overrides().Env {
-		path := spec("workload", "overrides", "env").Index(i).Child("name")
-		if _, both := c.Spec.SecretEnv[env.Name]; both {
-			warnings = append(warnings, fmt.Sprintf("%s: %q is also set in secretEnv, and the value here takes precedence; remove one of the two", path, env.Name))
-		}
-		if strings.HasPrefix(env.Name, names.EnvPrefix) {
-			warnings = append(warnings, fmt.Sprintf("%s: %q begins with %s, the prefix of the operator's variables, and replaces any operator variable with the same name; use another name",
-				path, env.Name, names.EnvPrefix))
 		}
 	}
 	return warnings

@@ -58,12 +58,11 @@ func storageSize(c *checks) {
 // ownMounts returns the paths at which the operator mounts its own volumes. The API server rejects a pod with two
 // volumes at the same path.
 func (c *checks) ownMounts() []string {
-	mounts := []string{"/tmp", names.ConfigDir, names.TLSDir, names.CADir, names.StartupDir}
-	if len(c.Spec.ExternalProviders) > 0 {
-		mounts = append(mounts, names.ExternalDir)
-	}
-	if c.Spec.ModelFiles != nil {
-		mounts = append(mounts, names.ModelFilesDir)
+	var mounts []string
+	for _, own := range c.ownVolumes() {
+		if own.name == names.TmpVolume || own.guarded || own.need != "" && own.name != names.DataVolume {
+			mounts = append(mounts, own.dir)
+		}
 	}
 	return mounts
 }

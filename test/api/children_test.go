@@ -17,6 +17,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/mutation"
@@ -112,8 +113,10 @@ func answers(t *testing.T, admin client.Client, spec map[string]any) (known, ans
 			t.Fatal(err)
 		}
 		child.SetOwnerReferences(nil)
-		err = admin.Create(t.Context(), child, client.DryRunAll)
-		if apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {
+		err = admin.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(child), client.DryRunAll,
+			client.FieldOwner(names.FieldManager), client.ForceOwnership)
+		repeated := err != nil && strings.Contains(err.Error(), "duplicate entries for key") // an internal error
+		if apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || repeated {
 			return errs.ToAggregate(), fmt.Errorf("%s: %w", object.GVK.Kind, err)
 		}
 	}

@@ -44,6 +44,8 @@ type Manifests struct {
 	// Pasted reports whether the objects come from text that is not in a file. If Pasted is true, remedies do not name
 	// flags.
 	Pasted bool
+	// files contains the file of the last stack with a name.
+	files map[Key]string
 	// Denied contains the ConfigMaps in the cluster that the caller cannot read.
 	Denied map[Key]bool
 	// Definition checks the document of a stack as an API server does. Nil means that this check is left out.
@@ -78,6 +80,9 @@ type Stack struct {
 	Errors, warnings, dropped []string
 }
 
+// stored reports whether the stack is from a cluster, which accepts it, and not from a manifest.
+func (s *Stack) stored() bool { return s.doc == nil }
+
 // Key is the namespace and the name of an object.
 type Key struct{ Namespace, Name string }
 
@@ -87,6 +92,7 @@ func Gather(documents []document.Document, namespace string) *Manifests {
 		ConfigMaps: make(map[Key]*corev1.ConfigMap),
 		Namespaces: make(map[string]*corev1.Namespace),
 		Secrets:    make(map[Key]*corev1.Secret), SecretsTwice: make(map[Key]bool),
+		files: make(map[Key]string),
 	}
 	for _, doc := range documents {
 		found.Add(doc, namespace)
@@ -116,7 +122,7 @@ func (m *Manifests) Add(doc document.Document, namespace string) {
 	case wrong != "":
 		m.refuse(doc, wrong)
 	case doc.Meta.Kind == v1alpha2.Kind:
-		m.Stacks = append(m.Stacks, DecodeStack(doc, namespace))
+		m.addStack(DecodeStack(doc, namespace))
 	case doc.Meta.Kind == "ConfigMap" && doc.Meta.APIVersion == "v1":
 		addTo(m, doc, m.ConfigMaps, map[Key]bool{}, namespace)
 	case doc.Meta.Kind == "Secret" && doc.Meta.APIVersion == "v1":
@@ -126,6 +132,20 @@ func (m *Manifests) Add(doc document.Document, namespace string) {
 	case doc.Meta.Kind != "":
 		m.Others = WithKind(m.Others, doc.Meta.Kind)
 	}
+}
+
+// addStack adds a stack. It warns about an earlier stack with the same name, because kubectl apply writes both, one
+// after the other.
+func (m *Manifests) addStack(s Stack) {
+	key := Key{Namespace: s.Object.Namespace, Name: s.Object.Name}
+	if file, twice := m.files[key]; twice {
+		s.warnings = append(s.warnings, fmt.Sprintf("metadata.name: %q: %s contains another stack with this name in namespace %q, and kubectl apply replaces it with this one; rename or remove one of the two",
+			key.Name, file, key.Namespace))
+	}
+	if key.Name != "" && m.files != nil {
+		m.files[key] = s.File
+	}
+	m.Stacks = append(m.Stacks, s)
 }
 
 // maxKinds is the maximum number of kinds that a message names.

@@ -67,10 +67,17 @@ func (o *Outcome) bound() {
 
 // plan validates and plans a decoded stack.
 func (m *Manifests) plan(s Stack, before *retention.Places, found *Outcome) {
-	in, warnings, invalid := validate.Spec(s.Object)
+	in, warnings, tolerated, invalid := validate.Stored(s.Object)
 	found.Warnings = append(found.Warnings, warnings...)
 	if _, known := m.bounds(s.Object.Namespace); !known {
 		found.Warnings = append(found.Warnings, m.unknownBounds(s.Object.Namespace))
+	}
+	told := &found.Errors
+	if s.stored() {
+		told = &found.Warnings
+	}
+	for _, err := range tolerated {
+		*told = append(*told, intent.Message(err))
 	}
 	for _, err := range invalid {
 		if !s.leftOut(err.Field) {

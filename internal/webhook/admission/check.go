@@ -38,8 +38,8 @@ type findings struct {
 
 // check returns the findings that depend only on the stack and on the operator's configuration.
 func (v *Validator) check(ctx context.Context, object *stack) findings {
-	in, warnings, errs := validate.Spec(object)
-	found := findings{errs: errs, warnings: warnings}
+	in, warnings, tolerated, errs := validate.Stored(object)
+	found := findings{errs: append(errs, tolerated...), warnings: warnings}
 	if len(errs) > 0 {
 		return found
 	}
@@ -54,7 +54,7 @@ func (v *Validator) check(ctx context.Context, object *stack) findings {
 		return found
 	}
 	if errs := plan.Bounded(v.bounds(ctx, config, object.Namespace), object, resolved.Image); len(errs) > 0 {
-		found.errs = errs
+		found.errs = append(found.errs, errs...)
 		return found
 	}
 	if resolved.Base != nil && v.isCatalog(object, config) && isComparable(object) {

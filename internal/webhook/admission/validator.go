@@ -10,6 +10,7 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
@@ -110,16 +111,16 @@ func (v *Validator) Handle(ctx context.Context, request admission.Request) admis
 // judge returns the errors and the warnings for a stack. before is the stored stack, or nil.
 func (v *Validator) judge(ctx context.Context, before, object *stack) (errs, warnings []string) {
 	found := v.check(ctx, object)
-	for _, err := range intent.Bounded(found.errs) {
-		errs = append(errs, intent.Message(err))
+	known := map[string]bool{}
+	if before != nil && len(found.errs) > 0 {
+		for _, err := range v.check(ctx, before).errs {
+			known[identity(err)] = true
+		}
 	}
-	warnings = found.warnings
-	if before != nil && len(errs) > 0 {
-		errs, warnings = ratchet(errs, v.check(ctx, before), warnings)
-	}
+	errs, warnings = ratchet(intent.Bounded(found.errs), known, found.warnings)
 	refused, further := v.volume(ctx, before, object)
 	errs, warnings = append(errs, refused...), append(warnings, further...)
-	if len(found.errs) == 0 && len(errs) == 0 {
+	if len(errs) == 0 {
 		tried := v.try(ctx, before, object, found.rendering)
 		errs, warnings = tried.Errors, append(warnings, tried.Warnings...)
 	}
@@ -128,20 +129,25 @@ func (v *Validator) judge(ctx context.Context, before, object *stack) (errs, war
 
 func sameSpec(before, object *stack) bool { return reflect.DeepEqual(before.Spec, object.Spec) }
 
-// ratchet turns errors that the stored object already has into warnings.
-func ratchet(messages []string, before findings, warnings []string) (errs, told []string) {
-	known := make(map[string]bool, len(before.errs))
-	for _, err := range before.errs {
-		known[intent.Message(err)] = true
-	}
-	for _, message := range messages {
-		if known[message] {
-			warnings = append(warnings, message)
+// ratchet turns errors that the stored object already has into warnings. The map contains their identities.
+func ratchet(found field.ErrorList, known map[string]bool, warnings []string) (errs, told []string) {
+	for _, err := range found {
+		if known[identity(err)] {
+			warnings = append(warnings, intent.Message(err))
 		} else {
-			errs = append(errs, message)
+			errs = append(errs, intent.Message(err))
 		}
 	}
 	return errs, warnings
+}
+
+// identity identifies an error in the objects before and after an update. A text that its field does not accept has the
+// same error for every reason, because the update of another field can change the reason.
+func identity(err *field.Error) string {
+	if text, isText := err.BadValue.(string); isText && err.Type == field.ErrorTypeInvalid {
+		return err.Field + " " + text
+	}
+	return intent.Message(err)
 }
 
 // answer allows a request if there are no errors, and denies it otherwise. Messages use the field names of the version

@@ -28,6 +28,9 @@ const (
 	bad = `{distribution: {name: starter}, providers: {inference: {provider: vlm, endpoint: "http://vllm:8000/v1"}}}`
 )
 
+// The volume in `clashing` replaces the generated configuration.
+const clashing = `{distribution: {name: starter}, disabled: [eval], workload: {overrides: {volumes: [{name: user-config, emptyDir: {}}]}}}`
+
 // newValidator returns a Validator for an operator whose ConfigMap has these keys. With a writer, it makes dry runs.
 func newValidator(t testing.TB, keys map[string]string, writer ...client.Writer) *Validator {
 	t.Helper()
@@ -227,6 +230,29 @@ func TestHandle(t *testing.T) {
 		"a valid stack that is too large for a comparison":              {request: create(object(t, `{distribution: {name: starter}, workload: {overrides: {env: [{name: A, value: "`+strings.Repeat("a", maxPlanned)+`"}]}}}`, nil))},
 	}
 	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			tc.check(t)
+		})
+	}
+}
+
+// TestHandleOwnNames checks names of the operator, and values that are probably mistakes. A stored stack keeps a name,
+// also if the update changes the field that needs it.
+func TestHandleOwnNames(t *testing.T) {
+	for name, tc := range map[string]handleCase{
+		"a volume of the operator":                                      {request: create(object(t, clashing, nil)), denied: `spec.workload.overrides.volumes[0].name: "user-config"`},
+		"a variable of the operator, stored":                            {request: update(object(t, clashing, nil), object(t, strings.Replace(clashing, "disabled: [eval]", `providers: {inference: {provider: vllm, endpoint: "http://vllm:8000"}}`, 1), nil)), warned: `spec.workload.overrides.volumes[0].name: "user-config"`},
+		"another error in a stored stack with a volume of the operator": {request: update(object(t, clashing, nil), object(t, strings.Replace(clashing, "starter", "startr", 1), nil)), denied: `spec.distribution.name: `, warned: "user-config"},
+		"a volume of the operator in v1alpha1": {
+			request: older(t, `{distribution: {name: starter}, storage: {}, podOverrides: {volumes: [{name: lls-storage, emptyDir: {}}]}}`, `{}`),
+			warned:  `spec.server.podOverrides.volumes[0].name: "lls-storage"`,
+		},
+		"an endpoint that is probably a mistake": {
+			request: create(object(t, `{distribution: {name: starter}, providers: {inference: {provider: vllm, endpoint: "http://localhost:8000"}}}`, nil)),
+			warned:  `spec.providers.inference.endpoint: "http://localhost:8000"`,
+		},
+		"an unknown annotation": {request: older(t, `{distribution: {name: starter}}`, `{llamastack.io/pausd: "true"}`), warned: "llamastack.io/paused"},
+	} {
 		t.Run(name, func(t *testing.T) {
 			tc.check(t)
 		})

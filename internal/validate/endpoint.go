@@ -1,0 +1,142 @@
+package validate
+
+import (
+	"fmt"
+	"maps"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+var (
+	doubledForm = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*):/*([A-Za-z][A-Za-z0-9+.-]*):/`)
+	// placeholderForm matches the parts of examples that a user replaces: <host>, $(HOST), {{host}}, your-host.
+	placeholderForm = regexp.MustCompile(`[<>]|\$\(|\{\{|(?i:\b(your[-_]|(change|replace)[-_]?me\b))`)
+	// operationForm matches the path of an operation of an inference server. The server adds it to the endpoint.
+	operationForm = regexp.MustCompile(`/((chat/)?completions|embeddings|models|responses|rerank|moderations|messages|` +
+		`audio/(speech|transcriptions|translations)|images/(generations|edits)|api/(chat|generate|tags|embed|embeddings))/?$`)
+)
+
+// azure is the domain of a service whose endpoints end with /models.
+const azure = ".azure.com"
+
+// endpoints warns about endpoints that are probably mistakes. It ignores an endpoint that refers to a variable, or that
+// contains a user.
+func endpoints(c *checks) []string {
+	found := endpointFindings{alone: c.alone(), own: strconv.Itoa(int(c.intent.Server.Port))}
+	for i := range c.intent.Providers {
+		p := &c.intent.Providers[i]
+		found.check(p.Path.Child("endpoint"), p.Endpoint, p.API == inference)
+		found.settings(p.Path.Child("settings"), p.Settings, p.API == inference)
+	}
+	for i := range c.intent.External {
+		p := &c.intent.External[i]
+		found.settings(p.Path.Child("config"), p.Config, p.API == inference)
+	}
+	for i := range c.intent.Tools {
+		found.check(c.intent.Tools[i].Path.Child("mcpEndpoint"), c.intent.Tools[i].MCPEndpoint, false)
+	}
+	if storage := c.Spec.Storage; storage != nil && storage.KV != nil {
+		found.check(spec("storage", "kv", "endpoint"), storage.KV.Endpoint, false)
+	}
+	return found.warnings
+}
+
+const inference = "inference"
+
+// alone reports whether the server is the only program that clients in its pod reach through localhost.
+func (c *checks) alone() bool {
+	pod := &c.podPatch().Spec
+	server := names.ServerContainer(c.Annotations)
+	return !pod.HostNetwork &&
+		!slices.ContainsFunc(pod.Containers, func(container corev1.Container) bool { return container.Name != server }) &&
+		!slices.ContainsFunc(pod.InitContainers, func(container corev1.Container) bool {
+			return ptr.Deref(container.RestartPolicy, "") == corev1.ContainerRestartPolicyAlways
+		})
+}
+
+type endpointFindings struct {
+	alone bool
+	// own is the server's port.
+	own      string
+	warnings []string
+}
+
+// settings checks the texts of a provider's settings that are URLs, or hosts by the name of their key.
+func (f *endpointFindings) settings(path *field.Path, settings map[string]any, operations bool) {
+	for _, key := range slices.Sorted(maps.Keys(settings)) {
+		text, _ := settings[key].(string)
+		if strings.Contains(text, "://") || key == "host" || strings.HasSuffix(key, "_host") {
+			f.check(path.Child(key), text, operations)
+		}
+	}
+}
+
+// check checks an endpoint, which is a URL, a host, or host:port. The parameter operations reports whether the server
+// adds the path of an operation.
+func (f *endpointFindings) check(path *field.Path, text string, operations bool) {
+	if text == "" || strings.Contains(text, "${") || strings.Contains(text, "@") {
+		return
+	}
+	warn := func(format string, args ...any) {
+		f.warnings = append(f.warnings, fmt.Sprintf("%s: %q %s", path, text, fmt.Sprintf(format, args...)))
+	}
+	if trimmed := strings.TrimSpace(text); trimmed != text {
+		if !strings.HasPrefix(trimmed, "http") { // the URL has an error
+			warn("begins or ends with white space; write %q", trimmed)
+		}
+		return
+	}
+	if doubled := doubledForm.FindStringSubmatch(text); doubled != nil {
+		rest := strings.TrimLeft(text[len(doubled[0]):], "/")
+		warn("contains two schemes; write %q", doubled[2]+"://"+rest)
+		return
+	}
+	if placeholder := placeholderForm.FindString(text); placeholder != "" {
+		warn("contains a placeholder (%q); write the name of the host", placeholder)
+		return
+	}
+	u := parsed(text)
+	if u == nil {
+		return
+	}
+	if host := u.Hostname(); f.alone && isLocal(host) && u.Port() != f.own {
+		warn("refers to the pod of the server itself (%q), in which nothing else runs; write the name of a Service, such as vllm or vllm.my-namespace.svc", host)
+	}
+	if operation := operationForm.FindString(u.Path); operations && operation != "" && !isAzureModels(u, operation) {
+		u.Path, u.RawPath = strings.TrimSuffix(u.Path, operation), ""
+		warn("contains the path of an operation (%s), which the server adds itself; write %q", strings.TrimSuffix(operation, "/"), u)
+	}
+}
+
+func isAzureModels(u *url.URL, operation string) bool {
+	return strings.HasSuffix(u.Hostname(), azure) && strings.HasPrefix(operation, "/models")
+}
+
+// parsed returns an endpoint as a URL, or nil if it is not valid. The stack then has an error.
+func parsed(text string) *url.URL {
+	if !strings.Contains(text, "://") {
+		text = "//" + text
+	}
+	u, err := url.Parse(text)
+	if err != nil {
+		return nil
+	}
+	return u
+}
+
+func isLocal(host string) bool {
+	host = strings.ToLower(host)
+	address, err := netip.ParseAddr(host)
+	return host == "localhost" || strings.HasSuffix(host, ".localhost") ||
+		err == nil && (address.IsLoopback() || address.IsUnspecified())
+}
