@@ -13,7 +13,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/externalprovider"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
@@ -98,50 +97,6 @@ func (m *Manifests) plan(s Stack, before *retention.Places, found *Outcome) {
 	found.Warn(built.Warnings)
 	found.data(built)
 	found.Notes = append(found.Notes, m.notes(s, built)...)
-}
-
-// unknownBounds returns the warning for a namespace whose bounds depend on labels that are not known.
-func (m *Manifests) unknownBounds(namespace string) string {
-	remedy := "add a manifest of the namespace to the files"
-	switch {
-	case m.Live:
-		remedy = "ask an administrator for permission to get the namespace"
-	case m.Pasted:
-		remedy = "add a manifest of the namespace"
-	}
-	return fmt.Sprintf("the key %q in the operator's ConfigMap selects limits by labels, and the labels of namespace %q are "+
-		"not known, so this command checks the stack as if the namespace had no labels; %s",
-		operatorconfig.KeyBounds, namespace, remedy)
-}
-
-// notes returns remarks about renamed models, and about images that this command does not read.
-func (m *Manifests) notes(s Stack, built *plan.Plan) []string {
-	var notes []string
-	for _, model := range built.Models {
-		if model.Renamed() {
-			notes = append(notes, model.String())
-		}
-	}
-	notes = append(notes, externalNotes(built.External())...)
-	if image, ok := m.unreadImage(&s.Object.Spec); ok {
-		notes = append(notes, fmt.Sprintf("this command does not read the labels of image %q; in a cluster, the operator uses "+
-			"the configuration in these labels and, unless the stack specifies a version, the release in these labels", image))
-	}
-	return notes
-}
-
-// externalNotes returns a note for each external provider about facts that are known only after the operator or a pod
-// has read the image.
-func externalNotes(providers []render.ExternalProvider) []string {
-	var notes []string
-	for i := range providers {
-		one := &providers[i]
-		notes = append(notes, fmt.Sprintf("%s: this command does not read image %q, so it does not check provider %q; in a "+
-			"cluster, the operator checks the provider's type, module and API if the image has the label %s; otherwise, the pod "+
-			"checks them when it starts; the pod also checks that the provider's package is compatible with the server",
-			one.Path, one.Image, one.ID, externalprovider.Label))
-	}
-	return notes
 }
 
 // leftOut reports whether a path leads to a value that does not fit its field, to a part of such a value, or to an
