@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -87,11 +88,15 @@ func (f *amountFindings) resources(
 func (f *amountFindings) list(path *field.Path, list corev1.ResourceList, leastMemory resource.Quantity) {
 	for _, name := range slices.Sorted(maps.Keys(list)) {
 		amount, path := list[name], path.Key(string(name))
+		prefix, _, hasPrefix := strings.Cut(string(name), "/")
 		switch {
 		case name == corev1.ResourceMemory:
 			f.least(path, &amount, leastMemory, "2Gi")
 		case name == corev1.ResourceEphemeralStorage:
 			f.least(path, &amount, leastBytes, "2Gi")
+		case hasPrefix && !strings.Contains(prefix, "."):
+			*f = append(*f, fmt.Sprintf("%s: %q has no domain, and device plugins register names such as nvidia.com/gpu; without a "+
+				"plugin for this name, no node can run the pod; correct the name", path, name))
 		case name == corev1.ResourceCPU && amount.CmpInt64(tooManyCPUs) >= 0:
 			*f = append(*f, fmt.Sprintf("%s: %q is more CPUs than a node has; write an amount such as 2 or 500m", path, &amount))
 		}

@@ -81,6 +81,11 @@ var warningCases = map[string]struct {
 			`spec.workload.overrides.podTemplate.spec.containers[1].resources.limits[memory]: "64" is 64 bytes, which is less than 1Mi; write an amount such as 2Gi`,
 		},
 	},
+	"a resource without a domain": {
+		spec: "{workload: {resources: {limits: {nvidia/gpu: 1, nvidia.com/gpu: 1}}}}",
+		want: []string{`spec.workload.resources.limits[nvidia/gpu]: "nvidia/gpu" has no domain, and device plugins register names such as nvidia.com/gpu; ` +
+			`without a plugin for this name, no node can run the pod; correct the name`},
+	},
 	"small amounts": {
 		spec: "{workload: {storage: {size: 100Mi}, resources: {requests: {memory: 16Mi, cpu: 10m}, limits: {memory: 64Mi}}, overrides: {volumes: [{name: a, emptyDir: {sizeLimit: 0}}]}}}",
 	},

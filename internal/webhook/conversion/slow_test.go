@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// prompt bounds the time for a conversion while other clients are slow. An API server waits for 30 s. On a busy machine,
-// the race detector takes most of the time.
+// prompt bounds the time for a conversion while other clients are slow. An API server waits for 30 s. On a busy
+// machine, the race detector takes most of the time.
 const prompt = 20 * time.Second
 
 // hold opens connections that send the head of a request and a part of the body, and then nothing. Each connection that

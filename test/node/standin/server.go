@@ -49,7 +49,8 @@ func runServer(ctx context.Context, w world) int {
 		return exitFailed
 	}
 	s := &server{
-		version: w.getenv("STANDIN_VERSION"), config: config, client: &http.Client{Timeout: upstreamTimeout}, stderr: w.stderr,
+		version: w.getenv("STANDIN_VERSION"), config: config, stderr: w.stderr,
+		client: &http.Client{Timeout: upstreamTimeout},
 	}
 	port := cmp.Or(w.getenv("LLAMA_STACK_PORT"), w.getenv("OGX_PORT"), config.Server.Port, defaultPort)
 	serving, stop := context.WithCancel(ctx)
