@@ -93,11 +93,11 @@ func get[T client.Object](
 // server reads the version of the API server. It records a missing permission or an invalid response in the facts, and
 // returns any other error.
 func (e *examiner) server(ctx context.Context) error {
-	set, err := e.Clientset()
+	asked, err := e.Discovery()
 	if err != nil {
 		return err
 	}
-	data, err := set.Discovery().RESTClient().Get().AbsPath("/version").Do(ctx).Raw()
+	data, err := asked.RESTClient().Get().AbsPath("/version").Do(ctx).Raw()
 	var found version.Info
 	switch {
 	case apierrors.IsForbidden(err):

@@ -13,7 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/kubernetes"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/inspect"
@@ -120,11 +120,11 @@ func (o *logsOptions) run(ctx context.Context, cluster *kube.Cluster, name strin
 		one := &targets[0]
 		newPrinter(streams).note(fmt.Sprintf("container %q in pod %q (%s)", one.Container, one.Pod, ofPods(len(pods))))
 	}
-	set, err := cluster.Clientset()
+	core, err := cluster.Core()
 	if err != nil {
 		return err
 	}
-	return o.print(ctx, set, cluster.Namespace, targets, podlogs.NewMerger(streams.Out))
+	return o.print(ctx, core, cluster.Namespace, targets, podlogs.NewMerger(streams.Out))
 }
 
 // podsOf lists the pods of a stack, including those in which the operator tests a change.
@@ -146,7 +146,7 @@ func ofPods(number int) string {
 // print prints the logs of the targets one after the other or, with --follow, concurrently. After an error for one
 // target, it still prints the logs of the others.
 func (o *logsOptions) print(
-	ctx context.Context, set kubernetes.Interface, namespace string, targets []podlogs.Target, merger *podlogs.Merger,
+	ctx context.Context, core corev1client.CoreV1Interface, namespace string, targets []podlogs.Target, merger *podlogs.Merger,
 ) error {
 	width := 0
 	for _, target := range targets {
@@ -159,7 +159,7 @@ func (o *logsOptions) print(
 		if o.All {
 			prefix = target.Pod + strings.Repeat(" ", width-len(target.Pod)) + " | "
 		}
-		one := func() { failures[i] = o.stream(ctx, set, namespace, target, prefix, merger) }
+		one := func() { failures[i] = o.stream(ctx, core, namespace, target, prefix, merger) }
 		if o.follow {
 			group.Go(one)
 		} else {
@@ -185,10 +185,10 @@ func (o *logsOptions) logOptions(container string) *corev1.PodLogOptions {
 
 // stream prints the logs of one container, each line with the prefix.
 func (o *logsOptions) stream(
-	ctx context.Context, set kubernetes.Interface, namespace string, target podlogs.Target, prefix string,
+	ctx context.Context, core corev1client.CoreV1Interface, namespace string, target podlogs.Target, prefix string,
 	merger *podlogs.Merger,
 ) error {
-	stream, err := set.CoreV1().Pods(namespace).GetLogs(target.Pod, o.logOptions(target.Container)).Stream(ctx)
+	stream, err := core.Pods(namespace).GetLogs(target.Pod, o.logOptions(target.Container)).Stream(ctx)
 	switch {
 	case apierrors.IsNotFound(err):
 		return fmt.Errorf("pod %q no longer exists; run the command again", target.Pod)

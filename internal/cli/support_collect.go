@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/kubernetes"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -33,7 +33,7 @@ const maxBundled = 100
 // collector reads the material for an archive. It records the objects that the caller cannot read.
 type collector struct {
 	*kube.Cluster
-	set        kubernetes.Interface
+	core       corev1client.CoreV1Interface
 	p          printer
 	serverLogs bool
 	material   support.Material
@@ -45,12 +45,12 @@ type collector struct {
 }
 
 func newCollector(cluster *kube.Cluster, p printer, serverLogs bool) (*collector, error) {
-	set, err := cluster.Clientset()
+	core, err := cluster.Core()
 	if err != nil {
 		return nil, err
 	}
 	return &collector{
-		Cluster: cluster, set: set, p: p, serverLogs: serverLogs, seen: map[string]bool{},
+		Cluster: cluster, core: core, p: p, serverLogs: serverLogs, seen: map[string]bool{},
 		listed: map[string][]unstructured.Unstructured{},
 	}, nil
 }

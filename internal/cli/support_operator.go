@@ -91,7 +91,7 @@ func (c *collector) log(ctx context.Context, pod *corev1.Pod, container string, 
 		return
 	}
 	lines, most := int64(support.MaxLogLines), int64(support.MaxLogBytes)
-	stream, err := c.set.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{
+	stream, err := c.core.Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{
 		Container: container, Previous: previous, TailLines: &lines, Timestamps: true,
 	}).Stream(ctx)
 	if err == nil {

@@ -119,7 +119,7 @@ func (o *versionOptions) server(ctx context.Context, version string, p printer) 
 
 // apiServer reads the version of the API server, and the API versions in which it serves stacks.
 func apiServer(cluster *kube.Cluster) (*versionlist.Server, error) {
-	set, err := cluster.Clientset()
+	asked, err := cluster.Discovery()
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func apiServer(cluster *kube.Cluster) (*versionlist.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	served, err := servedVersions(set.Discovery())
+	served, err := servedVersions(asked)
 	return &versionlist.Server{
 		Kubernetes: version, APIVersions: served, Operators: []versionlist.Operator{},
 		Stacks: []versionlist.Written{},

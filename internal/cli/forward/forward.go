@@ -14,7 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/kubernetes"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/portforward"
 	"k8s.io/client-go/transport/spdy"
@@ -180,10 +180,10 @@ func (a *answer) explain(err error) error {
 
 // urlOf returns the URL of the portforward subresource of a pod.
 func urlOf(config *rest.Config, pod *corev1.Pod) (*url.URL, error) {
-	set, err := kubernetes.NewForConfig(config)
+	core, err := corev1client.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("create a client: %w", err)
 	}
-	return set.CoreV1().RESTClient().Post().Resource("pods").Namespace(pod.Namespace).Name(pod.Name).
+	return core.RESTClient().Post().Resource("pods").Namespace(pod.Namespace).Name(pod.Name).
 		SubResource("portforward").URL(), nil
 }

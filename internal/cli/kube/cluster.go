@@ -16,7 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/discovery"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -59,23 +60,32 @@ func (f *Flags) Connect(version string) (*Cluster, error) {
 	return &Cluster{Client: found, Config: config, Namespace: namespace, flags: f}, nil
 }
 
-// Clientset returns a client for requests that a client.Client does not support: logs, forwarded ports and the version
-// of the API server.
-func (c *Cluster) Clientset() (kubernetes.Interface, error) {
-	set, err := kubernetes.NewForConfig(c.Config)
+// Core returns a client for the requests to pods that a client.Client does not support: logs and forwarded ports. A
+// client for all groups of the API would make the command larger.
+func (c *Cluster) Core() (corev1client.CoreV1Interface, error) {
+	core, err := corev1client.NewForConfig(c.Config)
 	if err != nil {
 		return nil, fmt.Errorf("create a client: %w", err)
 	}
-	return set, nil
+	return core, nil
+}
+
+// Discovery returns a client for the version of the API server, and for the versions of the API that it serves.
+func (c *Cluster) Discovery() (discovery.DiscoveryInterface, error) {
+	found, err := discovery.NewDiscoveryClientForConfig(c.Config)
+	if err != nil {
+		return nil, fmt.Errorf("create a client: %w", err)
+	}
+	return found, nil
 }
 
 // Version returns the version of the API server.
 func (c *Cluster) Version() (string, error) {
-	set, err := c.Clientset()
+	asked, err := c.Discovery()
 	if err != nil {
 		return "", err
 	}
-	info, err := set.Discovery().ServerVersion()
+	info, err := asked.ServerVersion()
 	if err != nil {
 		return "", Explain(err, "get", schema.GroupResource{Resource: "/version"}, "")
 	}
