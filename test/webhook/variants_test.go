@@ -31,21 +31,27 @@ var (
 	variantsSeed = flag.Uint64("variants-seed", 1, "seed of the random variants")
 )
 
-// TestVariants changes valid stacks of both versions at random, and compares two answers: that of an API server with
-// the policy and the webhook, for a strict request such as that of kubectl, and that of the command line.
-func TestVariants(t *testing.T) {
+// TestSameAnswers compares two answers: that of an API server with the policy and the webhook, for a strict request
+// such as that of kubectl, and that of the command line.
+func TestSameAnswers(t *testing.T) {
 	c := startCluster(t)
 	c.Install(t)
 	for _, o := range c.startReplicas(t) {
 		testutil.Within(t, patience, func() error { return validates(o) })
 	}
+	check := newChecker(t, c.Plane.Config)
+	t.Run("cases", check.cases)
+	t.Run("variants", check.variants)
+}
+
+// variants changes valid stacks of both versions at random.
+func (c *checker) variants(t *testing.T) {
 	stacks, err := mutation.Stacks()
 	if err != nil {
 		t.Fatal(err)
 	}
-	check := newChecker(t, c.Plane.Config)
 	for _, name := range slices.Sorted(maps.Keys(stacks)) {
-		if server, own := check.answers(t, stacks[name]); server != "" || own != "" {
+		if server, own := c.answers(t, stacks[name]); server != "" || own != "" {
 			t.Errorf("the unchanged stack %q: the API server: %s; the command line: %s", name, server, own)
 		}
 	}
@@ -60,7 +66,7 @@ func TestVariants(t *testing.T) {
 		} else {
 			m.Change(object["spec"].(map[string]any), slices.Sorted(maps.Keys(object["spec"].(map[string]any)))...)
 		}
-		switch server, own := check.answers(t, object); {
+		switch server, own := c.answers(t, object); {
 		case server != "" && own == "":
 			t.Errorf("%s: %s: the command line accepts the stack, and the API server: %s", name, m.Done, server)
 		case server == "" && notAmongFiles.MatchString(own):
@@ -88,7 +94,7 @@ type checker struct {
 	others []document.Document
 }
 
-func newChecker(t *testing.T, config *rest.Config) checker {
+func newChecker(t *testing.T, config *rest.Config) *checker {
 	t.Helper()
 	config = rest.CopyConfig(config)
 	config.NegotiatedSerializer, config.QPS = scheme.Codecs.WithoutConversion(), -1
@@ -107,7 +113,7 @@ func newChecker(t *testing.T, config *rest.Config) checker {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return checker{server: server, others: document.Parse("own.json", own, false)}
+	return &checker{server: server, others: document.Parse("own.json", own, false)}
 }
 
 // answers returns the errors of the API server and of the command line. Empty means that a stack is accepted.
@@ -118,21 +124,28 @@ func (c *checker) answers(t *testing.T, object map[string]any) (server, own stri
 		t.Fatal(err)
 	}
 	version, _ := object["apiVersion"].(string)
-	err = c.server.Post().AbsPath("apis", version, "namespaces", "default", "llamastackdistributions").
-		Param("dryRun", metav1.DryRunAll).Param("fieldValidation", metav1.FieldValidationStrict).
-		SetHeader("Content-Type", "application/json").Body(data).Do(t.Context()).Error()
-	if err != nil {
-		server = err.Error()
-	}
-	if status, ok := errors.AsType[*apierrors.StatusError](err); ok && status.ErrStatus.Details != nil {
-		for _, cause := range status.ErrStatus.Details.Causes {
-			server += "; " + cause.Field + ": " + cause.Message
-		}
-	}
+	server = c.post(t, version, data)
 	found := dryrun.Gather(append(document.Parse("stack.json", data, false), c.others...), metav1.NamespaceDefault)
 	found.Definition = definition.Check
 	if len(found.Stacks) == 0 {
 		return server, "no stack"
 	}
 	return server, strings.Join(found.Plan(found.Stacks[0]).Errors, "; ")
+}
+
+// post creates a stack as a dry run, and returns the error with its causes.
+func (c *checker) post(t *testing.T, version string, data []byte) (answer string) {
+	t.Helper()
+	err := c.server.Post().AbsPath("apis", version, "namespaces", "default", "llamastackdistributions").
+		Param("dryRun", metav1.DryRunAll).Param("fieldValidation", metav1.FieldValidationStrict).
+		SetHeader("Content-Type", "application/json").Body(data).Do(t.Context()).Error()
+	if err != nil {
+		answer = err.Error()
+	}
+	if status, ok := errors.AsType[*apierrors.StatusError](err); ok && status.ErrStatus.Details != nil {
+		for _, cause := range status.ErrStatus.Details.Causes {
+			answer += "; " + cause.Field + ": " + cause.Message
+		}
+	}
+	return answer
 }
