@@ -19,7 +19,7 @@ func object(t testing.TB, version, metadata, spec string) map[string]any {
 	return found
 }
 
-// TestVariants in test/webhook compares many more objects with an API server.
+// TestSameAnswers in test/webhook compares many more objects with an API server.
 func TestCheck(t *testing.T) {
 	const spec, older = "{distribution: {name: starter}}", "{server: {distribution: {name: starter}}}"
 	for name, c := range map[string]struct {
