@@ -8,14 +8,18 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// service returns the Service of the stack inside the cluster. A v1alpha1 stack has a Service only if its spec sets a
-// port or variables.
+// service returns the Service of the stack inside the cluster. It refers to the port of the pods by name, so that
+// during a change of the port clients reach the old pods as long as they serve. A v1alpha1 stack has a Service only if
+// its spec sets a port or variables.
 func service(in Input) (*corev1ac.ServiceApplyConfiguration, error) {
 	spec := &in.Stack.Spec
 	if compat(in) && (spec.Networking == nil || spec.Networking.Port == 0) && len(overrides(spec).Env) == 0 {
 		return nil, nil
 	}
-	port := Port(spec)
+	port, target := Port(spec), intstr.FromString(names.PortName)
+	if compat(in) {
+		target = intstr.FromInt32(port) // as the operator for v1alpha1 writes it
+	}
 	_, annotations := backendTLS(in)
 	return owned(in, corev1ac.Service, names.Service(in.Stack.Name)).
 		WithAnnotations(annotations).
@@ -26,5 +30,5 @@ func service(in Input) (*corev1ac.ServiceApplyConfiguration, error) {
 				WithName(names.PortName).
 				WithProtocol(corev1.ProtocolTCP).
 				WithPort(port).
-				WithTargetPort(intstr.FromInt32(port)))), nil
+				WithTargetPort(target))), nil
 }
