@@ -196,3 +196,9 @@ func TestInvalid(t *testing.T) {
 		}
 	}
 }
+
+func TestReason(t *testing.T) {
+	if got := len(Reason(strings.Repeat("x", 10*maxReason))); got > maxReason+len("…") {
+		t.Errorf("a long answer has %d bytes", got)
+	}
+}

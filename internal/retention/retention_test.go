@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -176,6 +177,19 @@ func TestManyProviders(t *testing.T) {
 	}
 	if len(losses) != 0 {
 		t.Errorf("%d losses of data that does not fit", len(losses))
+	}
+}
+
+// TestOnTheMount checks that data is on a volume if its directory is the path of the mount itself.
+func TestOnTheMount(t *testing.T) {
+	places := (&situation{
+		Release: "0.7", Volumes: map[string]string{"/d": "PersistentVolumeClaim demo-pvc"},
+		Config: "providers: {files: [{provider_id: a, provider_type: 'inline::localfs', config: {storage_dir: /d}}]}",
+	}).places(t)
+	for _, loss := range retention.OffVolume(places, "/.llama") {
+		if slices.Contains(loss.What, "files") {
+			t.Errorf("the files are not on the volume: %s", loss)
+		}
 	}
 }
 
