@@ -92,7 +92,8 @@ func TestCheckKeepsPositions(t *testing.T) {
 
 // The API server removes the entries of a map that are null, so that they are neither empty texts nor quantities of 0.
 func TestCheckRemovesNull(t *testing.T) {
-	fitting, problems := typecheck.Check(decode(t, `{"nodeSelector": {"a": null, "b": "c"}}`), reflect.TypeFor[corev1.PodSpec]())
+	pod := decode(t, `{"nodeSelector": {"a": null, "b": "c"}}`)
+	fitting, problems := typecheck.Check(pod, reflect.TypeFor[corev1.PodSpec]())
 	want := map[string]any{"nodeSelector": map[string]any{"b": "c"}}
 	if diff := cmp.Diff(any(want), fitting); diff != "" || len(problems) > 0 {
 		t.Errorf("problems %v; fitting value (-want +got):\n%s", problems, diff)
