@@ -284,6 +284,13 @@ STRUCTURES_SEED ?= 1
 fuzz-structures: cluster-tool ## Send objects of random structure to an API server with the policy, and print the slowest requests [STRUCTURES=1h, STRUCTURES_SEED=1]
 	@export $(ASSETS); $(GO) test ./test/api -v -count=1 -timeout=0 -run '^TestStructures$$' -structures=$(STRUCTURES) -structures-seed=$(STRUCTURES_SEED)
 
+VARIANTS ?= 4000
+VARIANTS_SEED ?= 1
+.PHONY: test-variants
+test-variants: cluster-tool ## Compare the command line with an API server for random stacks and their objects [VARIANTS=4000, VARIANTS_SEED=1]
+	@export $(ASSETS); $(GO) test ./test/webhook -count=1 -timeout=0 -run '^TestSameAnswers$$' -variants=$(VARIANTS) -variants-seed=$(VARIANTS_SEED) && \
+	$(GO) test ./test/api -count=1 -timeout=0 -run '^TestChildren$$' -children=$(VARIANTS) -seed=$(VARIANTS_SEED)
+
 ##@ Code
 
 .PHONY: fmt
