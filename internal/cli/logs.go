@@ -146,7 +146,8 @@ func ofPods(number int) string {
 // print prints the logs of the targets one after the other or, with --follow, concurrently. After an error for one
 // target, it still prints the logs of the others.
 func (o *logsOptions) print(
-	ctx context.Context, core corev1client.CoreV1Interface, namespace string, targets []podlogs.Target, merger *podlogs.Merger,
+	ctx context.Context, core corev1client.CoreV1Interface, namespace string, targets []podlogs.Target,
+	merger *podlogs.Merger,
 ) error {
 	width := 0
 	for _, target := range targets {

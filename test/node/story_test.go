@@ -43,11 +43,17 @@ func TestStory1SimpleInference(t *testing.T) {
 	c.provider(url, "vllm", map[string]any{"base_url": "http://vllm:8000/v1", "api_token": redacted})
 	c.chat(url, "vllm/llama3.2-8b")
 
-	object := s.serverVersion("my", defaultRelease)
-	if !slices.ContainsFunc(object.Status.DistributionConfig.Providers,
-		func(p v1alpha2.ProviderInfo) bool { return p.ProviderID == "vllm" }) {
-		t.Errorf("the providers in the status are %v", object.Status.DistributionConfig.Providers)
-	}
+	s.serverVersion("my", defaultRelease)
+	s.eventually(func() error { // the operator asks the server for its providers after its version
+		object := &v1alpha2.LlamaStackDistribution{}
+		err := s.get("my", object)
+		config := object.Status.DistributionConfig
+		if err == nil && (config == nil || !slices.ContainsFunc(config.Providers,
+			func(p v1alpha2.ProviderInfo) bool { return p.ProviderID == "vllm" })) {
+			err = fmt.Errorf("the providers in the status are %v", config)
+		}
+		return err
+	})
 
 	s.kubectl("delete", "pod", "vllm")
 	s.models("vllm", "sk-second")
