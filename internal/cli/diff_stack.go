@@ -145,6 +145,7 @@ func (d *differ) live(ctx context.Context, s dryrun.Stack) (comparedStack, error
 		if err != nil {
 			return comparedStack{}, err
 		}
+		m.Definition = d.found.Definition
 		sides := comparedStack{after: m.Plan(s), annotations: s.Object.Annotations}
 		return sides, try(ctx, d.reader.cluster, planned{s, &sides.after}, planned{})
 	}

@@ -203,6 +203,13 @@ func TestDiffLive(t *testing.T) {
 }
 
 // The claim in the cluster counts, not the stored spec.
+// The API server checks the metadata of a new stack, and no rule in Go does.
+func TestDiffLiveNewStack(t *testing.T) {
+	labeled := strings.Replace(stack(liveSpec), "metadata: {", "metadata: {labels: {a: b c}, ", 1)
+	got := newLiveCluster(t).run(t, labeled, "diff", "-f", "-")
+	contains(t, got.err, "error: standard input: demo: metadata.labels: ")
+}
+
 func TestDiffLiveVolume(t *testing.T) {
 	c := newLiveCluster(t)
 	c.deploy(t, edit("storage: {}", "storage: {size: 30Gi}"))

@@ -120,12 +120,15 @@ func (s *sources) selected(documents []document.Document) (*dryrun.Manifests, er
 // readStrictly is like read, but the stacks are also checked as the API server checks them. It is for commands about
 // manifests that a user applies next.
 func (s *sources) readStrictly(stdin io.Reader, p printer) (*dryrun.Manifests, error) {
-	go definition.Prepare(v1alpha2.GroupVersion.Version)
 	found, err := s.read(stdin, p)
-	if err == nil {
-		found.Definition = definition.Check
+	if err != nil {
+		return nil, err
 	}
-	return found, err
+	found.Definition = definition.Check
+	if slices.ContainsFunc(found.Stacks, func(s dryrun.Stack) bool { return !s.Older }) {
+		go definition.Prepare(v1alpha2.GroupVersion.Version)
+	}
+	return found, nil
 }
 
 // readOperatorConfig returns the configuration in the operator's ConfigMap. For a key with an error, a running operator

@@ -59,8 +59,8 @@ func newVersion(external *apiextensionsv1.JSONSchemaProps) (*version, error) {
 	})}, nil
 }
 
-// Prepare reads and compiles what Check needs for the current version of the API, so that the first call of Check does
-// not wait for it.
+// Prepare reads and compiles what Check needs for a version of the API, so that the first call of Check does not wait
+// for it.
 func Prepare(name string) {
 	if known, err := versions(); err == nil && known[name] != nil {
 		known[name].rules()

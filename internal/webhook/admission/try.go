@@ -17,27 +17,22 @@ const (
 	waitingPerNamespace = 8
 )
 
-// try asks the API server whether it would accept the objects of a stack that the operator would apply. An update only
-// concerns the objects that it changes. try returns nothing if there are too many requests, or if ctx ends first: the
-// operator then reports the API server's answer in the status.
-func (v *Validator) try(ctx context.Context, before, object *stack, rendered *trial.Rendering) trial.Result {
-	if rendered == nil || v.options.Writer == nil || names.Paused(object.Annotations) {
-		return trial.Result{}
-	}
-	var stored *trial.Rendering
-	if before != nil {
-		stored = v.check(ctx, before).rendering
-		if !names.Paused(before.Annotations) { // the operator has not applied the objects of a paused stack
-			rendered.Unlike(stored)
-		}
-	}
-	leaveQueue, ok := v.waiting.Try(object.Namespace)
+// tries reports whether there is a dry run for a stack with these objects.
+func (v *Validator) tries(object *stack, rendered *trial.Rendering) bool {
+	return rendered != nil && v.options.Writer != nil && !names.Paused(object.Annotations)
+}
+
+// try asks the API server whether it would accept the objects of a stack that the operator would apply. The parameter
+// stored contains the objects of the stored stack, or is nil. There is no result if there are too many requests, or if
+// ctx ends first. The operator then reports the API server's answer in the status.
+func (v *Validator) try(ctx context.Context, namespace string, rendered, stored *trial.Rendering) trial.Result {
+	leaveQueue, ok := v.waiting.Try(namespace)
 	if !ok {
 		return trial.Result{}
 	}
 	defer leaveQueue()
 	leave(ctx)
-	done, err := v.trials.Take(ctx, object.Namespace)
+	done, err := v.trials.Take(ctx, namespace)
 	if err != nil {
 		return trial.Result{}
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/share"
 )
@@ -110,18 +111,21 @@ func (v *Validator) Handle(ctx context.Context, request admission.Request) admis
 
 // judge returns the errors and the warnings for a stack. before is the stored stack, or nil.
 func (v *Validator) judge(ctx context.Context, before, object *stack) (errs, warnings []string) {
-	found := v.check(ctx, object)
-	known := map[string]bool{}
-	if before != nil && len(found.errs) > 0 {
-		for _, err := range v.check(ctx, before).errs {
-			known[identity(err)] = true
-		}
+	found, earlier, known := v.check(ctx, object), findings{}, map[string]bool{}
+	if before != nil && (len(found.errs) > 0 || v.tries(object, found.rendering)) {
+		earlier = v.check(ctx, before)
+	}
+	for _, err := range earlier.errs {
+		known[identity(err)] = true
 	}
 	errs, warnings = ratchet(intent.Bounded(found.errs), known, found.warnings)
 	refused, further := v.volume(ctx, before, object)
 	errs, warnings = append(errs, refused...), append(warnings, further...)
-	if len(errs) == 0 {
-		tried := v.try(ctx, before, object, found.rendering)
+	if len(errs) == 0 && v.tries(object, found.rendering) {
+		if before != nil && !names.Paused(before.Annotations) { // the operator has not applied the objects of a paused stack
+			found.rendering.Unlike(earlier.rendering)
+		}
+		tried := v.try(ctx, object.Namespace, found.rendering, earlier.rendering)
 		errs, warnings = tried.Errors, append(warnings, tried.Warnings...)
 	}
 	return errs, warnings
