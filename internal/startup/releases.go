@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path"
 	"strings"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
@@ -35,6 +36,17 @@ type facts struct {
 	Published []published `json:"published"`
 	// Carried contains the prefixes of keys that an earlier server wrote without a namespace, keyed by API.
 	Carried map[string][]string `json:"carried"`
+	// Moved describes how the server moves its data directory. Nil means that it does not.
+	Moved *moved `json:"moved"`
+}
+
+// moved describes how the server moves its data directory if a variable is not set (server fact 77).
+type moved struct {
+	// Variable is the variable with the path of the data directory.
+	Variable string `json:"variable"`
+	// From and To are the names of the directory before and after the move. The parent directory is the same.
+	From string `json:"from"`
+	To   string `json:"to"`
 }
 
 // kind is a list in registered_resources.
@@ -135,6 +147,9 @@ func factsOf(r *release.Release) facts {
 		for _, field := range metadata.Default {
 			f.Metadata[field.Key] = fmt.Sprint(field.Value)
 		}
+	}
+	if runtime := &r.Runtime; runtime.MovedDir != "" {
+		f.Moved = &moved{runtime.DataDirVariable, path.Base(runtime.MovedDir), path.Base(runtime.DataDir)}
 	}
 	return f
 }

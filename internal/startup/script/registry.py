@@ -63,10 +63,29 @@ def option(name):
     return dict(zip(sys.argv[1:], sys.argv[2:])).get(name, "")
 
 
+def find_moved(facts):
+    """Makes the data directory available at the path that the pod sets, if a server has moved it. Removes nothing."""
+    wanted = os.environ.get(facts["variable"], "") if facts else ""
+    if not facts or os.path.basename(wanted) != facts["from"]:
+        return
+    moved = os.path.join(os.path.dirname(wanted), facts["to"])
+    if os.path.islink(moved) or not os.path.isdir(moved):
+        return
+    if not os.path.lexists(wanted):
+        os.symlink(facts["to"], wanted)
+        say(f"an earlier server moved {facts['from']} to {facts['to']}: {facts['from']} is now a link to this directory")
+    elif not os.path.islink(wanted):
+        say(f"the server uses {facts['from']}, and not the files in {facts['to']} in the same directory")
+
+
 def run():
     """Updates the registry, and then copies the data that providers store outside of it."""
     directory = os.path.dirname(os.path.abspath(__file__))
     text, facts = startup_config.release(os.path.join(directory, "releases.json"))
+    try:
+        find_moved(facts["moved"])
+    except OSError as error:
+        say(f"the directory {facts['moved']['to']} is not used: {explain(error)}")
     config = startup_config.Config(option("--config"), facts)
     place = config.registry_place()
     for _ in range(20):

@@ -191,6 +191,9 @@ type volumeData struct {
 
 const keptText = "The volume keeps its bees in the attic."
 
+// forbiddenModel is a model that an access rule forbids.
+const forbiddenModel = "forbidden"
+
 // fill stores one object of each kind.
 func (d *volumeData) fill(ctx context.Context, rel *release.Release, server *llamaStack) (err error) {
 	if d.file, err = server.upload(ctx, `"kept"`); err != nil {
@@ -232,6 +235,7 @@ func (d *volumeData) check(ctx context.Context, server *llamaStack, named map[st
 		find(server.wantModel(ctx, "vllm/client", ""), "registry")
 	}
 	find(server.search(ctx, d.store, keptText), "vector_io/faiss", "registry")
+	find(chatForbidden("vllm/"+forbiddenModel)(ctx, nil, server), "access rule")
 	return errors.Join(lost...)
 }
 
@@ -269,9 +273,10 @@ func (s *volumeStack) start(
 		}
 	}
 	config := filepath.Join(root, "config-"+rel.Version+".yaml")
-	writeFile(t, config, s.config(t, rel))
+	writeFile(t, config, s.config(t, rel, startAuthService(t)))
 	server, err := startServer(t, boot{
-		release: rel, config: config, home: home, client: http.DefaultClient, scheme: "http", env: podEnvironment(t, of),
+		release: rel, config: config, home: home, client: &http.Client{Transport: withToken{}}, scheme: "http",
+		env: podEnvironment(t, of),
 		wrapper: []string{
 			"unshare", "-m", "/bin/sh", "-c", inContainer,
 			image, layer, home, volume, home + s.mount, strconv.Itoa(row.user),
@@ -286,8 +291,9 @@ func (s *volumeStack) start(
 	}
 }
 
-// config returns the configuration of the image: the release's starter with a few of its providers.
-func (s *volumeStack) config(t *testing.T, rel *release.Release) string {
+// config returns the configuration of the image: the release's starter with a few of its providers, a service that
+// checks the tokens of clients, and a rule that forbids a model.
+func (s *volumeStack) config(t *testing.T, rel *release.Release, service string) string {
 	t.Helper()
 	vllm, ok := rel.Provider("inference", "remote::vllm")
 	if !ok {
@@ -304,7 +310,18 @@ func (s *volumeStack) config(t *testing.T, rel *release.Release) string {
 	config["registered_resources"] = fields{"models": []any{fields{
 		"model_id": "emb", "provider_id": "vllm", "model_type": "embedding",
 		"metadata": fields{"embedding_dimension": dimension},
-	}}}
+	}, fields{"model_id": forbiddenModel, "provider_id": "vllm", "model_type": "llm"}}}
+	mapping(config, "server")["auth"] = fields{
+		"provider_config": fields{"type": "custom", "endpoint": service + "/check"},
+		"access_policy": []any{
+			fields{"forbid": fields{"actions": []any{"read"}, "resource": "model::vllm/" + forbiddenModel}},
+			fields{"permit": fields{"actions": []any{"create", "read", "update", "delete"}}},
+		},
+	}
+	if store, ok := rel.Storage.Store("vector_stores"); ok && store.RequiredBy != "" { // access rules require this store
+		stores := mapping(mapping(config, "storage"), "stores")
+		stores["vector_stores"] = fields{"backend": "sql_default", "table_name": "vector_stores"}
+	}
 	for _, api := range []string{"scoring", "safety", "tool_runtime"} { // these APIs have no data, and need others
 		delete(mapping(config, "providers"), api)
 	}

@@ -4,6 +4,7 @@ package registry
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -243,6 +244,38 @@ func TestPreflight(t *testing.T) {
 		}
 		if diff := cmp.Diff(before, w.ids(t, c)); diff != "" {
 			t.Errorf("the stack's registry (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// TestMovedDirectory shows that a pod uses the data directory that a server has moved (server fact 77), and that it
+// neither changes nor hides a directory that is still at its path.
+func TestMovedDirectory(t *testing.T) {
+	eachRelease(t, func(t *testing.T, w *world) {
+		wanted, moved := filepath.Join(w.dir, ".llama"), filepath.Join(w.dir, ".ogx")
+		w.env["OGX_CONFIG_DIR"], w.env["SQLITE_STORE_DIR"] = wanted, filepath.Join(wanted, "data")
+		c := declares(modelA)
+		w.restart(t, c)
+		w.do(t, c, vectorStore("vs_client"))
+		if err := os.Rename(wanted, moved); err != nil {
+			t.Fatal(err)
+		}
+		w.restart(t, c)
+		found := slices.Contains(w.ids(t, c), "vector_store:vs_client")
+		if moves := w.rel.Runtime.MovedDir != ""; found != moves {
+			t.Fatalf("the vector store is found: %t, want %t", found, moves)
+		}
+		if !found {
+			return
+		}
+		if err := errors.Join(os.Remove(wanted), os.Mkdir(wanted, 0o700)); err != nil {
+			t.Fatal(err)
+		}
+		if output := w.restart(t, c); !strings.Contains(output, "not the files in .ogx") {
+			t.Errorf("the program does not report the second directory:\n%s", output)
+		}
+		if slices.Contains(w.ids(t, c), "vector_store:vs_client") {
+			t.Error("the program replaced an existing directory")
 		}
 	})
 }
