@@ -39,6 +39,18 @@ func (a *Applier) Set(ctx context.Context, owner Owner, objects []Desired) ([]Ap
 	return result, nil
 }
 
+// Each applies the desired objects at the same time, because a busy API server responds late to each write. The results
+// and the errors are in the order of the objects. The result of an object with an error is empty.
+func (a *Applier) Each(ctx context.Context, owner Owner, objects []Desired) ([]Applied, []error) {
+	result, errs := make([]Applied, len(objects)), make([]error, len(objects))
+	all := make([]int, len(objects))
+	for i := range all {
+		all[i] = i
+	}
+	parallel(all, func(i int) { result[i], errs[i] = a.set(ctx, owner, objects[i]) })
+	return result, errs
+}
+
 // neverStored is a resource version that no object has, because revision 1 of the store is the revision of the empty
 // store. An apply with this version creates an object, and fails with a conflict if the object exists.
 const neverStored = "1"

@@ -169,7 +169,8 @@ func TestRunningCallsWithEveryOption(t *testing.T) {
 		}
 	}
 	seen := env.WaitUntilIdle(t, "every-option")
-	if diff := cmp.Diff(want, controllertest.ListWrites(seen)); diff != "" {
+	got := controllertest.SortWrites(controllertest.ListWrites(seen))
+	if diff := cmp.Diff(controllertest.SortWrites(want), got); diff != "" {
 		t.Errorf("writes of a new object (-want +got):\n%s", diff)
 	}
 	touched := stack.DeepCopy()

@@ -95,19 +95,23 @@ func serverContainer(stack *stack, deployment *appsv1.Deployment) *corev1.Contai
 	return &containers[i]
 }
 
-// applyPods applies the objects that the pods need to start, their NetworkPolicy if it does not exist yet, and the
-// Deployment. It stops at the first rejection, because without one of these objects the pods would not start, or would
-// serve clients that must not connect. The running pods and their Service then do not change.
+// applyPods applies the objects that the pods need to start, their NetworkPolicy if it does not exist yet, and then the
+// Deployment. It does not apply the Deployment if one of these objects is rejected, because the pods would not start, or
+// would serve clients that must not connect. The running pods and their Service then do not change.
 func (r *Reconciler) applyPods(ctx context.Context, stack *stack, own *owned, done *applied) error {
-	owner := ownerOf(stack)
-	needed := slices.DeleteFunc(slices.Clone(own.desired[:own.deployment()+1]), func(desired apply.Desired) bool {
+	deployment := own.desired[own.deployment()]
+	needed := slices.DeleteFunc(slices.Clone(own.desired[:own.deployment()]), func(desired apply.Desired) bool {
 		isApplied := desired.Wanted.GetKind() == kindVolumeClaim && desired.Live != nil // applyVolume applies it
 		return isApplied || comesLater(desired)
 	})
-	objects, err := r.applier.Set(ctx, owner, needed)
+	rejected := r.applyEach(ctx, stack, needed, done)
+	if len(rejected) > 0 {
+		return rejected[0].err
+	}
+	objects, err := r.applier.Set(ctx, ownerOf(stack), []apply.Desired{deployment})
 	done.objects = append(done.objects, objects...)
 	if err != nil {
-		return refusal.Explain(err, stack, needed[len(objects)].Wanted)
+		return refusal.Explain(err, stack, deployment.Wanted)
 	}
 	return nil
 }
@@ -115,18 +119,28 @@ func (r *Reconciler) applyPods(ctx context.Context, stack *stack, own *owned, do
 // applyDependents applies the objects that refer to the pods. A rejection of one object does not affect the others. For
 // example, a quota for Services must not prevent the creation of a NetworkPolicy.
 func (r *Reconciler) applyDependents(ctx context.Context, stack *stack, own *owned, done *applied) {
-	owner := ownerOf(stack)
+	var dependents []apply.Desired
 	for i, desired := range own.desired {
-		if i <= own.deployment() && !comesLater(desired) {
+		if i > own.deployment() || comesLater(desired) {
+			dependents = append(dependents, desired)
+		}
+	}
+	done.rejections = append(done.rejections, r.applyEach(ctx, stack, dependents, done)...)
+}
+
+// applyEach applies objects whose order does not matter, and returns the rejected ones.
+func (r *Reconciler) applyEach(
+	ctx context.Context, stack *stack, desired []apply.Desired, done *applied,
+) (rejected []rejection) {
+	objects, errs := r.applier.Each(ctx, ownerOf(stack), desired)
+	for i, err := range errs {
+		if err != nil {
+			rejected = append(rejected, rejection{childOf(desired[i]), refusal.Explain(err, stack, desired[i].Wanted)})
 			continue
 		}
-		objects, err := r.applier.Set(ctx, owner, []apply.Desired{desired})
-		if err != nil {
-			err = refusal.Explain(err, stack, desired.Wanted)
-			done.rejections = append(done.rejections, rejection{childOf(desired), err})
-		}
-		done.objects = append(done.objects, objects...)
+		done.objects = append(done.objects, objects[i])
 	}
+	return rejected
 }
 
 // comesLater reports whether an object is an existing NetworkPolicy. The running pods serve on the port in the policy,

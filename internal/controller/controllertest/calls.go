@@ -89,6 +89,19 @@ func ListWrites(calls []string) []string {
 	return slices.DeleteFunc(slices.Clone(calls), func(c string) bool { return strings.HasPrefix(c, "get ") })
 }
 
+// SortWrites sorts the writes of a new stack before its Deployment, and those between its Deployment and its status. The
+// operator sends each of these groups at the same time.
+func SortWrites(writes []string) []string {
+	sorted := slices.Clone(writes)
+	deployment := slices.IndexFunc(sorted, func(c string) bool { return strings.HasPrefix(c, "patch deployments ") })
+	status := slices.IndexFunc(sorted, func(c string) bool { return strings.HasPrefix(c, "patch llamastackdistributions ") })
+	if deployment >= 0 && deployment < status {
+		slices.Sort(sorted[:deployment])
+		slices.Sort(sorted[deployment+1 : status])
+	}
+	return sorted
+}
+
 // WaitUntilIdle waits until the operator has not made a call for a while, and returns all its calls. If the test uses a
 // Reconciler, WaitUntilIdle reconciles until a reconcile causes no writes. If the Reconciler has workers, WaitUntilIdle
 // continues until no reconcile has caused a write for a while.
