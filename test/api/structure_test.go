@@ -21,7 +21,7 @@ var (
 
 // TestStructures sends objects of random structure (depth, width, length, exponents and types) to the API server with
 // the policy, and without the webhook. Nothing that the API server stores may break a list, and no answer may be an
-// internal error. `make fuzz-structures` runs it for longer, and prints the slowest requests and how long a ConfigMap of
+// internal error, unless etcd refuses the size. `make fuzz-structures` runs it for longer, and prints the slowest requests and how long a ConfigMap of
 // the same size takes.
 func TestStructures(t *testing.T) {
 	s := newSender(t)
@@ -35,7 +35,7 @@ func TestStructures(t *testing.T) {
 		start := time.Now()
 		code, answer := s.send(t, http.MethodPost, path, body)
 		slowest = append(slowest, attempt{label, body, code, time.Since(start)})
-		if code >= http.StatusInternalServerError {
+		if code >= http.StatusInternalServerError && !strings.Contains(answer, "ResourceExhausted") { // too large for etcd
 			t.Errorf("%s of %d bytes: %d %s", label, len(body), code, answer)
 		}
 		if code == http.StatusCreated {
