@@ -312,13 +312,17 @@ measure: ## Print the length of the product's packages, files and functions
 	@$(GO) run ./test/architecture/measure
 
 .PHONY: generate
-generate: generate-api generate-rbac generate-docs generate-schemas generate-manifests generate-images generate-chart ## Write all generated files
+generate: generate-api generate-rbac generate-release-data generate-docs generate-schemas generate-manifests generate-images generate-chart ## Write all generated files
 
 .PHONY: generate-api
 generate-api: $(BIN)/controller-gen
 	@$(BIN)/controller-gen object paths=./api/...
 	@$(BIN)/controller-gen crd paths=./api/... output:crd:dir=config/crd/bases
 	@$(GO) run ./hack/crd config/crd/bases/*.yaml
+
+.PHONY: generate-release-data
+generate-release-data:
+	@$(GO) run ./hack/release-data/pack
 
 .PHONY: generate-rbac
 generate-rbac: $(BIN)/controller-gen

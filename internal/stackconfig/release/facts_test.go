@@ -1,6 +1,7 @@
 package release_test
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
+
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // For each line, TestFacts checks all data that comes from rules and overlays and not from the server's package. There
 // is one file per release line: `diff testdata/facts/0.6.txt testdata/facts/0.7.txt` shows the changes in a release. A

@@ -3,6 +3,7 @@ package release
 import (
 	"cmp"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,7 +39,7 @@ type chronicle struct {
 
 var history = sync.OnceValue(func() chronicle {
 	var c chronicle
-	data, err := embedded.ReadFile("data/history.yaml")
+	data, err := fs.ReadFile(embedded(), "data/history.yaml")
 	if err == nil {
 		err = yaml.UnmarshalStrict(data, &c)
 	}

@@ -1,7 +1,9 @@
 package release
 
 import (
-	"embed"
+	"archive/zip"
+	"bytes"
+	_ "embed" // for data.zip
 	"fmt"
 	"io/fs"
 	"regexp"
@@ -9,8 +11,18 @@ import (
 	"sync"
 )
 
-//go:embed data
-var embedded embed.FS
+//go:embed data.zip
+var packed []byte
+
+// embedded returns the files in the directory data. `make generate` packs them, because they are ten times as large as
+// the archive.
+var embedded = sync.OnceValue(func() fs.FS {
+	archive, err := zip.NewReader(bytes.NewReader(packed), int64(len(packed)))
+	if err != nil {
+		panic(fmt.Sprintf("release: the data is not an archive: %v", err)) // a test checks the archive
+	}
+	return archive
+})
 
 // directory lists the embedded release lines, each with a function that loads the data of the line once.
 type directory struct {
@@ -25,9 +37,8 @@ var lineFile = regexp.MustCompile(`^([0-9]+\.[0-9]+)\.json$`)
 // files returns the embedded lines. There is one line for each <line>.json.
 var files = sync.OnceValue(func() directory {
 	dir := directory{load: map[string]func() (*Release, error){}}
-	entries, err := embedded.ReadDir("data")
+	entries, err := fs.ReadDir(embedded(), "data")
 	if err != nil {
-		// An error cannot occur here, because the compiler embeds the directory.
 		panic(fmt.Sprintf("release: the data is not embedded: %v", err))
 	}
 	for _, entry := range entries {
@@ -45,7 +56,7 @@ var files = sync.OnceValue(func() directory {
 
 // load reads, corrects and builds the data of a line.
 func load(line string) (*Release, error) {
-	data, err := embedded.ReadFile("data/" + line + ".json")
+	data, err := fs.ReadFile(embedded(), "data/"+line+".json")
 	if err != nil {
 		return nil, fmt.Errorf("read release data: %w", err)
 	}
@@ -77,12 +88,12 @@ func Parse(data []byte) (*Release, error) {
 
 // addEarlier adds the distributions that only earlier releases of the line ship.
 func addEarlier(r *Release) error {
-	names, err := fs.Glob(embedded, "data/"+r.Line+".*.json")
+	names, err := fs.Glob(embedded(), "data/"+r.Line+".*.json")
 	if err != nil {
 		return fmt.Errorf("find earlier distributions: %w", err)
 	}
 	for _, name := range names {
-		data, err := embedded.ReadFile(name)
+		data, err := fs.ReadFile(embedded(), name)
 		if err != nil {
 			return fmt.Errorf("read earlier distribution: %w", err)
 		}

@@ -32,7 +32,7 @@ func BenchmarkLoadAll(b *testing.B) {
 
 // TestResident checks the memory for the data of all lines, including the text that is embedded in the binary.
 func TestResident(t *testing.T) {
-	text := embeddedBytes(t)
+	text := int64(len(packed))
 	sharedOnce(t)
 	before := heap()
 	all := loadAll(t)
@@ -64,25 +64,6 @@ func sharedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	history()
-}
-
-// embeddedBytes returns the size of the embedded files. They are mapped from the binary, and are resident after they
-// have been read.
-func embeddedBytes(t *testing.T) int64 {
-	t.Helper()
-	entries, err := embedded.ReadDir("data")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var size int64
-	for _, entry := range entries {
-		info, err := entry.Info()
-		if err != nil {
-			t.Fatal(err)
-		}
-		size += info.Size()
-	}
-	return size
 }
 
 // heap returns the memory in use after a garbage collection.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"sync"
 
@@ -109,7 +110,7 @@ var severalOverlays = sync.OnceValues(func() ([]*overlay, error) {
 
 // readOverlay reads the embedded overlay with the given name.
 func readOverlay(name string) (*overlay, error) {
-	data, err := embedded.ReadFile("data/" + name + ".overlay.yaml")
+	data, err := fs.ReadFile(embedded(), "data/"+name+".overlay.yaml")
 	if err != nil {
 		return nil, fmt.Errorf("read overlay: %w", err)
 	}

@@ -1,6 +1,7 @@
 package release
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -51,7 +52,7 @@ func testNames(t *testing.T) map[string]bool {
 // TestDataHasNoUnknownField checks that this package reads every field that the extraction tool writes.
 func TestDataHasNoUnknownField(t *testing.T) {
 	for _, line := range Lines() {
-		data, err := embedded.ReadFile("data/" + line + ".json")
+		data, err := fs.ReadFile(embedded(), "data/"+line+".json")
 		if err != nil {
 			t.Fatal(err)
 		}
