@@ -19,15 +19,17 @@ import (
 // Configuration returns the directories that must exist before the server starts.
 func Configuration(d *draft.Draft, removed map[string]*field.Path) []string {
 	c := checker{Draft: d, Finder: draft.NewFinder(d), choices: make(map[string]string), removed: removed}
-	c.sections()
-	c.rules()
+	c.rules(c.sections)
 	return c.directories()
 }
 
-// rules applies the rules that generated configurations and users' own configurations have in common.
-func (c *checker) rules() {
+// rules applies the rules for generated configurations and for users' own configurations. Only the check of the sections
+// differs.
+func (c *checker) rules(sections func()) {
 	c.variables()
+	c.misspelled(c.Root, "")
 	c.apis()
+	sections()
 	c.providers()
 	c.unrouted()
 	c.credentials()

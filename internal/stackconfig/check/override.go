@@ -58,9 +58,10 @@ func Override(data []byte, pod Pod) (field.ErrorList, []draft.Finding) {
 	c := overrideChecker{checker: checker{
 		Draft: d, Finder: draft.NewFinder(d), choices: make(map[string]string), own: &pod,
 	}}
-	c.sections(root)
-	c.types()
-	c.rules()
+	c.rules(func() {
+		c.sections(root)
+		c.types()
+	})
 	report := d.Finish()
 	warnings := make([]draft.Finding, 0, len(report.Warnings))
 	for _, finding := range report.Warnings {

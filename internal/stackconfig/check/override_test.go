@@ -68,12 +68,12 @@ nonsense: {a: 1}
 server: {port: "${env.PORT:=8321}", host: "${env.HOST_NAME}"}
 `
 	want := []string{
-		`error spec.overrideConfig: providers.inference[0]: "remote::vlm" is not a type of inference provider in release 0.7; did you mean "remote::vllm"?`,
 		`error spec.overrideConfig: server.host: the variable HOST_NAME is not set, and the server does not start without it: ` +
 			`set it in spec.secretEnv or spec.workload.overrides.env, or give it a default, ${env.HOST_NAME:=…}`,
 		`error spec.overrideConfig: apis[1]: server release 0.7 has no API "infrence"; correct or remove this entry`,
 		`error spec.overrideConfig: apis[2]: "batches" has no provider, and the server does not start without a provider of this API; ` +
 			`add a provider to providers.batches or remove the API from apis`,
+		`error spec.overrideConfig: providers.inference[0]: "remote::vlm" is not a type of inference provider in release 0.7; did you mean "remote::vllm"?`,
 		`error spec.overrideConfig: providers.inference[1].config.max_tokens: must be a whole number, found text`,
 		`error spec.overrideConfig: providers.scoring[0]: scoring/basic, scoring/judge require the API datasetio; add a provider to providers.datasetio`,
 		`error spec.overrideConfig: registered_resources.models[0].provider_id: "nobody" is not a provider of the API inference; ` +

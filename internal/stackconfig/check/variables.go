@@ -78,6 +78,34 @@ func (c *checker) anyUnset(node *yaml.Node) bool {
 	return node.Kind == yaml.ScalarNode && len(c.unsetIn(node.Value)) > 0 || slices.ContainsFunc(node.Content, c.anyUnset)
 }
 
+// misspelled warns about text that was meant as a reference to a variable, and that the server does not replace (server
+// fact 4).
+func (c *checker) misspelled(node *yaml.Node, path string) {
+	switch node.Kind {
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			if containsDollar(node.Content[i+1]) {
+				c.misspelled(node.Content[i+1], draft.JoinPath(path, node.Content[i].Value))
+			}
+		}
+	case yaml.SequenceNode:
+		for i, item := range node.Content {
+			if containsDollar(item) {
+				c.misspelled(item, path+"["+strconv.Itoa(i)+"]")
+			}
+		}
+	default:
+		for _, found := range envref.FindMisspelled(node.Value) {
+			c.warnAt(path, fmt.Sprintf("the server does not replace %q; write %q", found.Written, found.Right))
+		}
+	}
+}
+
+// containsDollar reports whether a node can contain text for misspelled, which builds the paths.
+func containsDollar(node *yaml.Node) bool {
+	return node.Kind != yaml.ScalarNode || strings.Contains(node.Value, "$")
+}
+
 // unsetIn returns those variables in a string that nothing sets and for which the string has no default.
 func (c *checker) unsetIn(text string) []string {
 	var names []string
