@@ -6,7 +6,7 @@ import (
 )
 
 // meantForm matches text that was meant as a reference: ${env.NAME} with any name and any operator, ${NAME} and $NAME.
-var meantForm = regexp.MustCompile(`\$\{\s*(?:(?i:env)\.([^:}]+)|([A-Za-z_][A-Za-z0-9_]*))(?:(:?[-=+?]|:)[^}]*)?\}|` +
+var meantForm = regexp.MustCompile(`\$\{\s*(?:(?i:env)\.([^:}]+)|([A-Za-z_][A-Za-z0-9_]*))(?:(:?[-=+?]|:)([^}]*))?\}|` +
 	`(?:^|[/:@=,\s])\$([A-Z][A-Z0-9_]{2,})\b`)
 
 // otherName matches the characters that the name of a variable cannot contain.
@@ -32,11 +32,15 @@ func FindMisspelled(text string) []Misspelled {
 }
 
 func misspelled(part []string) Misspelled {
-	right := Reference{Name: otherName.ReplaceAllString(strings.ToUpper(strings.TrimSpace(part[1]+part[2]+part[4])), "_")}
+	right := Reference{Name: otherName.ReplaceAllString(strings.ToUpper(strings.TrimSpace(part[1]+part[2]+part[5])), "_")}
 	written := strings.TrimLeft(part[0], "/:@=, \t\r\n")
 	if operator := part[3]; operator != "" {
-		written = written[:strings.Index(written, operator)+len(operator)] + "…}"
-		right.Operator, right.Text = Default, "…"
+		text := "…"
+		if part[4] == "" {
+			text = ""
+		}
+		written = written[:strings.Index(written, operator)+len(operator)] + text + "}"
+		right.Operator, right.Text = Default, text
 		if strings.Contains(operator, "+") {
 			right.Operator = Alternative
 		}

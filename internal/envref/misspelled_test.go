@@ -11,6 +11,7 @@ import (
 func TestFindMisspelled(t *testing.T) {
 	for text, want := range map[string][]envref.Misspelled{
 		"${env.X:~/.llama/x}/db":       {{"${env.X:…}", "${env.X:=…}"}},
+		"${env.X:}":                    {{"${env.X:}", "${env.X:=}"}},
 		"${env.X:-d}":                  {{"${env.X:-…}", "${env.X:=…}"}},
 		"${env.X-d}":                   {{"${env.X-d}", "${env.X_D}"}},
 		"${env.my_dir:=/x}":            {{"${env.my_dir:=…}", "${env.MY_DIR:=…}"}},

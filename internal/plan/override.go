@@ -18,9 +18,14 @@ import (
 // checkOverride checks the user's own configuration with the rules for generated configurations, and with the variables
 // that the rendered pod sets. It returns an error for a configuration with which the server certainly does not start,
 // so that running pods are not replaced. The findings are only warnings if the release is unknown, and if the pods
-// already run with the configuration. The user's own command may read another file.
+// already run with the configuration. The user's own command may
+// read another file.
 func (p *Plan) checkOverride(in Input) error {
-	if p.Mode != ModeOverride || intent.OwnCommand(&in.Object.Spec) {
+	if p.Mode != ModeOverride {
+		return nil
+	}
+	if intent.OwnCommand(&in.Object.Spec) {
+		p.Warnings = append(p.Warnings, check.Misspelled(in.Override.Data)...)
 		return nil
 	}
 	data := in.Override.Data
@@ -30,7 +35,8 @@ func (p *Plan) checkOverride(in Input) error {
 	errs, warnings := check.Override(data, p.pod(in, in.Distribution.Release))
 	demoted := p.alreadyRuns(in)
 	if in.Distribution.DetectedBy == distribution.Unknown {
-		errs, warnings, demoted = p.fatalInEveryRelease(in, data, errs), nil, true
+		p.keepOfEveryRelease(in, data, &errs, &warnings)
+		demoted = true
 	}
 	if len(errs) > 0 && !demoted {
 		return refused(in, &stackconfig.Report{Errors: errs, Warnings: slices.Concat(p.Warnings, warnings)})
@@ -84,19 +90,19 @@ func (p *Plan) alreadyRuns(in Input) bool {
 	}
 }
 
-// fatalInEveryRelease returns those errors that the configuration has in every release that users can request.
-func (p *Plan) fatalInEveryRelease(in Input, data []byte, errs field.ErrorList) field.ErrorList {
+// keepOfEveryRelease keeps those findings that the configuration has in every release that users can request.
+func (p *Plan) keepOfEveryRelease(in Input, data []byte, errs *field.ErrorList, warnings *[]stackconfig.Finding) {
 	for _, line := range release.Offered() {
 		match, err := release.Lookup(line)
-		if len(errs) == 0 || err != nil {
+		if len(*errs)+len(*warnings) == 0 || err != nil {
 			break
 		}
-		other, _ := check.Override(data, p.pod(in, match.Release))
-		errs = slices.DeleteFunc(errs, func(one *field.Error) bool {
-			return !slices.ContainsFunc(other, func(err *field.Error) bool { return placeOf(err) == placeOf(one) })
+		others, told := check.Override(data, p.pod(in, match.Release))
+		*errs = slices.DeleteFunc(*errs, func(one *field.Error) bool {
+			return !slices.ContainsFunc(others, func(other *field.Error) bool { return placeOf(other) == placeOf(one) })
 		})
+		*warnings = slices.DeleteFunc(*warnings, func(one stackconfig.Finding) bool { return !slices.Contains(told, one) })
 	}
-	return errs
 }
 
 // placeOf returns the place in the configuration that a message begins with.

@@ -31,11 +31,15 @@ func TestOverrideIsChecked(t *testing.T) {
 		errs         bool
 		want         string // prefix of the only finding
 	}{
-		"an unknown type":                    {ownConfig, brokenOwn, true, typeError},
-		"an unknown type, another image":     {strings.Replace(image, "%s", "0.7.1", 1), brokenOwn, false, typeError},
-		"an unknown type, unknown release":   {strings.Replace(image, "%s", "a", 1), brokenOwn, false, ""},
-		"no providers, another image":        {strings.Replace(image, "%s", "0.7.1", 1), "distro_name: a\n", true, "spec.overrideConfig: providers: required"},
-		"no providers, unknown release":      {strings.Replace(image, "%s", "a", 1), "distro_name: a\n", false, "spec.overrideConfig: providers: required"},
+		"an unknown type":                  {ownConfig, brokenOwn, true, typeError},
+		"an unknown type, another image":   {strings.Replace(image, "%s", "0.7.1", 1), brokenOwn, false, typeError},
+		"an unknown type, unknown release": {strings.Replace(image, "%s", "a", 1), brokenOwn, false, ""},
+		"no providers, another image":      {strings.Replace(image, "%s", "0.7.1", 1), "distro_name: a\n", true, "spec.overrideConfig: providers: required"},
+		"no providers, unknown release":    {strings.Replace(image, "%s", "a", 1), "distro_name: a\n", false, "spec.overrideConfig: providers: required"},
+		"a misspelled reference, unknown release": {
+			strings.Replace(image, "%s", "a", 1), "distro_name: ${env.mine}\nproviders: {}\n", false,
+			`spec.overrideConfig: distro_name: the server does not replace "${env.mine}"; write "${env.MINE}"`,
+		},
 		"an unset variable":                  {ownConfig, unsetOwn, true, unsetError},
 		"a variable of overrides.env":        {ownConfig + "workload: {overrides: {env: [{name: MINE, value: a}]}}\n", unsetOwn, false, ""},
 		"an empty variable of overrides.env": {ownConfig + "workload: {overrides: {env: [{name: MINE, value: ''}]}}\n", unsetOwn, true, unsetError},
@@ -48,6 +52,10 @@ func TestOverrideIsChecked(t *testing.T) {
 		"perhaps a variable of envFrom": {
 			ownConfig + "workload: {overrides: {envFrom: [{configMapRef: {name: a}}]}}\n",
 			unsetOwn, false, "spec.overrideConfig: distro_name: nothing in the spec sets the variable MINE",
+		},
+		"a misspelled reference, a user's own command": {
+			ownConfig + "workload: {overrides: {command: [server]}}\n", "distro_name: ${env.mine:a}\n", false,
+			`spec.overrideConfig: distro_name: the server does not replace "${env.mine:…}"; write "${env.MINE:=…}"`,
 		},
 		"a user's own command": {ownConfig + "workload: {overrides: {command: [server]}}\n", "providers: nothing of ours\n", false, ""},
 	} {

@@ -27,7 +27,7 @@ func Configuration(d *draft.Draft, removed map[string]*field.Path) []string {
 // differs.
 func (c *checker) rules(sections func()) {
 	c.variables()
-	c.misspelled(c.Root, "")
+	misspelled(c.Root, "", c.warnAt)
 	c.apis()
 	sections()
 	c.providers()

@@ -74,6 +74,21 @@ func Override(data []byte, pod Pod) (field.ErrorList, []draft.Finding) {
 	return report.Errors, warnings[:min(len(warnings), maxOverrideFindings)]
 }
 
+// Misspelled returns only the warnings about references that the server does not replace. They do not depend on the pod.
+func Misspelled(data []byte) []draft.Finding {
+	root, err := baseconfig.Read(data)
+	if err != nil {
+		return nil
+	}
+	var found []draft.Finding
+	misspelled(root, "", func(path, message string) {
+		if len(found) < maxOverrideFindings {
+			found = append(found, draft.Finding{Path: pathOverride, ConfigPath: path, Message: path + ": " + message})
+		}
+	})
+	return found
+}
+
 // maxOverrideFindings limits the warnings for one file. Fixing the first findings usually fixes the others too.
 const maxOverrideFindings = 20
 

@@ -92,9 +92,9 @@ server: {port: "${env.PORT:=8321}", host: "${env.HOST_NAME}"}
 // the version.
 func TestOverrideOfTheWrongShape(t *testing.T) {
 	for config, want := range map[string]string{
-		"distro_name: a\n":                           "error spec.overrideConfig: providers: required key is missing; its value must be a mapping",
-		"distro_name: a\nproviders:\n":               "error spec.overrideConfig: providers: must be a mapping, found null",
-		"distro_name: a\nproviders: [a]\n":           "error spec.overrideConfig: providers: must be a mapping, found a list",
+		"distro_name: a\n":                            "error spec.overrideConfig: providers: required key is missing; its value must be a mapping",
+		"distro_name: a\nproviders:\n":                "error spec.overrideConfig: providers: must be a mapping, found null",
+		"distro_name: a\nproviders: [a]\n":            "error spec.overrideConfig: providers: must be a mapping, found a list",
 		"distro_name: a\nproviders: {}\nversion: 9\n": "spec.overrideConfig: Unsupported config.yaml version 9. Supported versions: 1, 2",
 		"a: [\n": "error spec.overrideConfig: is not YAML: yaml: line 1: did not find expected node content",
 	} {

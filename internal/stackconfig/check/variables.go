@@ -78,25 +78,25 @@ func (c *checker) anyUnset(node *yaml.Node) bool {
 	return node.Kind == yaml.ScalarNode && len(c.unsetIn(node.Value)) > 0 || slices.ContainsFunc(node.Content, c.anyUnset)
 }
 
-// misspelled warns about text that was meant as a reference to a variable, and that the server does not replace (server
-// fact 4).
-func (c *checker) misspelled(node *yaml.Node, path string) {
+// misspelled reports text that was meant as a reference to a variable, and that the server does not replace (server fact
+// 4).
+func misspelled(node *yaml.Node, path string, warn func(path, message string)) {
 	switch node.Kind {
 	case yaml.MappingNode:
 		for i := 0; i+1 < len(node.Content); i += 2 {
 			if containsDollar(node.Content[i+1]) {
-				c.misspelled(node.Content[i+1], draft.JoinPath(path, node.Content[i].Value))
+				misspelled(node.Content[i+1], draft.JoinPath(path, node.Content[i].Value), warn)
 			}
 		}
 	case yaml.SequenceNode:
 		for i, item := range node.Content {
 			if containsDollar(item) {
-				c.misspelled(item, path+"["+strconv.Itoa(i)+"]")
+				misspelled(item, path+"["+strconv.Itoa(i)+"]", warn)
 			}
 		}
 	default:
 		for _, found := range envref.FindMisspelled(node.Value) {
-			c.warnAt(path, fmt.Sprintf("the server does not replace %q; write %q", found.Written, found.Right))
+			warn(path, fmt.Sprintf("the server does not replace %q; write %q", found.Written, found.Right))
 		}
 	}
 }
