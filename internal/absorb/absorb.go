@@ -11,6 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
@@ -104,6 +105,7 @@ func begin(in plan.Input) (*builder, []Reason) {
 		return nil, stays
 	}
 	var err error
+	in.Running = &rollout.Record{} // errors in a configuration that the server may already read are no reason to stay
 	if b.before, err = plan.Build(in); err != nil {
 		return nil, reasonsOf(err)
 	}

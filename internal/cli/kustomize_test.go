@@ -18,7 +18,7 @@ func TestKustomizeByKubectl(t *testing.T) {
 		"overlay/kustomization.yaml": `resources: [../base]
 namePrefix: prod-
 configMapGenerator:
-- {name: mine, literals: ["config.yaml=version: 2"]}
+- {name: mine, literals: ["config.yaml={distro_name: a, providers: {}}"]}
 patches:
 - target: {kind: LlamaStackDistribution}
   patch: '[{"op": "add", "path": "/spec/workload", "value": {"replicaz": 2}}]'

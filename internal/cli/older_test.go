@@ -16,7 +16,9 @@ func older(spec string) string {
 }
 
 func TestRenderOlder(t *testing.T) {
-	const configMap = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine}\ndata: {run.yaml: \"version: 2\"}\n"
+	const configMap = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine}\ndata: {run.yaml: \"{image_name: a, providers: {}, storage: {" +
+		"backends: {k: {type: kv_sqlite, db_path: /k}, s: {type: sql_sqlite, db_path: /s}}, stores: {metadata: {backend: k, namespace: a}, " +
+		"inference: {backend: s, table_name: a}, conversations: {backend: s, table_name: b}}}}\"}\n"
 	got := run(t, older(`{server: {distribution: {name: null, image: "example.com/server:0.3.5"}, `+
 		`containerSpec: {name: mine, port: 9000, env: [{name: A, value: b}]}, userConfig: {configMapName: mine}}}`)+configMap,
 		"render", "-f", "-", "-o", "env")
@@ -109,7 +111,7 @@ var validateOlderCases = map[string]struct {
 	},
 	"ConfigMap that exists only in the namespace of the stack": {
 		older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine, configMapNamespace: shared}}}`) +
-			"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine}\ndata: {config.yaml: 'a: b'}\n", 0,
+			"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine}\ndata: {config.yaml: '{distro_name: a, providers: {}}'}\n", 0,
 		[]string{`warning: standard input: demo: spec.server.userConfig.configMapName: either ConfigMap "mine" does not exist in namespace "shared", or the operator has no access to it, ` +
 			`or its annotation llamastack.io/allow-namespaces does not contain the namespace "default"; the operator therefore uses the ConfigMap with the same name in namespace "default"`},
 	},

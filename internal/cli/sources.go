@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
@@ -114,6 +115,7 @@ func (s *sources) selected(documents []document.Document) (*dryrun.Manifests, er
 	if err != nil {
 		return nil, err
 	}
+	found.Now = time.Now()
 	return found, choose(found, s.selector)
 }
 

@@ -44,7 +44,7 @@ func TestOperatorConfigGivesTheImages(t *testing.T) {
 		"added name with overrideConfig":         {"{distribution: {name: team}, overrideConfig: {configMapName: mine}}", "mirror.example.com/team:0.7.3", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			mine := "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine}\ndata: {config.yaml: 'version: 2'}\n"
+			mine := "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine}\ndata: {config.yaml: '{distro_name: a, providers: {}}'}\n"
 			got := run(t, stack(tc.spec)+mine, "render", "-f", "-", "--operator-config", file)
 			if got.code != 0 {
 				t.Fatalf("exit code %d\n%s", got.code, got.err)

@@ -39,7 +39,7 @@ var specs = map[string]string{
 func TestUpgradeCheckOfCluster(t *testing.T) {
 	c := newLiveCluster(t)
 	c.fleet(t, specs)
-	c.objects[mapsOfA+"mine"] = liveObject(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: mine}, data: {config.yaml: 'version: 2'}}")
+	c.objects[mapsOfA+"mine"] = liveObject(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: mine}, data: {config.yaml: '{distro_name: a, providers: {}}'}}")
 	got := c.run(t, "", "upgrade-check", "--to", "1.5", "-A")
 	if got.code != 1 {
 		t.Errorf("exit code %d, want 1\n%s", got.code, got.err)
@@ -147,7 +147,7 @@ func TestUpgradeCheckOfManyStacks(t *testing.T) {
 			"name: demo", fmt.Sprintf("name: demo-%d", i), 1)))
 	}
 	c.objects[stacksOfA] = stackList(items...)
-	c.objects[mapsOfA+"mine"] = liveObject(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: mine}, data: {config.yaml: 'version: 2'}}")
+	c.objects[mapsOfA+"mine"] = liveObject(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: mine}, data: {config.yaml: '{distro_name: a, providers: {}}'}}")
 	got := c.run(t, "", "upgrade-check", "--to", "1.5")
 	if got.code != 0 || len(c.requests) > 4 {
 		t.Errorf("exit code %d, %d requests\n%s", got.code, len(c.requests), got.err)

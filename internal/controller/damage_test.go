@@ -101,7 +101,7 @@ func (s *stackReplacer) RoundTrip(request *http.Request) (*http.Response, error)
 func TestStatusOfAnotherStackOfTheName(t *testing.T) {
 	t.Parallel()
 	env := controllertest.NewEnvironment(t)
-	env.Create(t, controllertest.NewConfigMap("mine", "config.yaml", "version: 2\napis: []\nproviders: {}\n"))
+	env.Create(t, controllertest.NewConfigMap("mine", "config.yaml", "distro_name: mine\napis: []\nproviders: {}\n"))
 	s := &stackReplacer{}
 	s.do = func() {
 		if err := env.Client.Delete(t.Context(), env.NewStack(t, "my", `{}`)); err != nil {

@@ -263,13 +263,13 @@ func TestConfigMapOfARunningStack(t *testing.T) {
 		{
 			"override", `{distribution: {name: starter}, overrideConfig: {configMapName: mine}}`,
 			`ConfigMap "mine" not found in namespace "NS". Referenced by: spec.overrideConfig.configMapName`,
-			controllertest.NewConfigMap("mine", "config.yaml", "version: 2\n"), "",
+			controllertest.NewConfigMap("mine", "config.yaml", "distro_name: mine\nproviders: {}\n"), "",
 		},
 		{
 			"base", `{distribution: {name: starter}, baseConfig: {configMapName: mine}, resources: {models: [m]}, ` +
 				`providers: {inference: {provider: vllm, endpoint: "http://vllm:8000"}}}`,
 			`ConfigMap "mine" not found in namespace "NS". Referenced by: spec.baseConfig.configMapName`,
-			controllertest.NewConfigMap("mine", "config.yaml", "version: 2\napis: [inference]\nproviders: {}\n"),
+			controllertest.NewConfigMap("mine", "config.yaml", "distro_name: mine\napis: [inference]\nproviders: {}\n"),
 			v1alpha2.ReasonBaseConfigStale,
 		},
 		{

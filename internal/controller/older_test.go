@@ -22,7 +22,7 @@ func TestUserConfigOfAnotherNamespace(t *testing.T) {
 	if err := env.Client.Create(t.Context(), shared); err != nil {
 		t.Fatal(err)
 	}
-	config := controllertest.NewConfigMap("mine", names.OlderConfigFile, "version: 2\nimage_name: mine\n")
+	config := controllertest.NewConfigMap("mine", names.OlderConfigFile, "version: 2\nimage_name: mine\nproviders: {}\n")
 	config.Namespace = shared.Name
 	if err := env.Client.Create(t.Context(), config); err != nil {
 		t.Fatal(err)

@@ -68,7 +68,7 @@ func newV1alpha1Stack(t *testing.T, spec string) *stack {
 func TestUpgradeRestartsNoOlderStack(t *testing.T) {
 	const spec = `{distribution: {name: starter}, overrideConfig: {configMapName: mine}`
 	config := &corev1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "mine"}, Data: map[string]string{names.ConfigFile: "version: 2\n"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "mine"}, Data: map[string]string{names.ConfigFile: "distro_name: mine\nproviders: {}\n"},
 	}
 	const before, since = "0.2.1[0-6])", "0.2.1[0-6] | 0.2.1[0-6][!0-9]*)"
 	f := newFixture(t, config)

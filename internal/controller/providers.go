@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cabundle"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/probe"
@@ -108,5 +109,5 @@ func certificateOf(spec *v1alpha2.LlamaStackDistributionSpec, secrets resolve.Va
 		return ""
 	}
 	chain, _ := secrets.Get(secret, names.TLSCertificate)
-	return resolve.Fingerprint(chain)
+	return cabundle.Fingerprint(chain)
 }

@@ -57,7 +57,7 @@ func TestMissingReferences(t *testing.T) {
 			"ConfigMap of an override", withOverride, nil, v1alpha2.ConditionValidationSucceeded,
 			v1alpha2.ReasonConfigMapNotFound,
 			`ConfigMap "mine" not found in namespace "NS". Referenced by: spec.overrideConfig.configMapName`,
-			controllertest.NewConfigMap("mine", "config.yaml", "version: 2\n"),
+			controllertest.NewConfigMap("mine", "config.yaml", "distro_name: mine\nproviders: {}\n"),
 		},
 		{
 			"key of a base", withBase, controllertest.NewConfigMap("mine", "config.yaml", "x"), v1alpha2.ConditionValidationSucceeded,
@@ -212,11 +212,11 @@ func TestCertificate(t *testing.T) {
 	}
 }
 
-// TestOverride checks that a change to the configuration in an override replaces the pods, unless no server can read
-// the configuration.
+// TestOverride checks that a change to the configuration in an override replaces the pods, unless the server cannot
+// start with the configuration.
 func TestOverride(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
-	env.Create(t, controllertest.NewConfigMap("mine", "config.yaml", "version: 2\n"))
+	env.Create(t, controllertest.NewConfigMap("mine", "config.yaml", "distro_name: mine\nproviders: {}\n"))
 	env.StartReconciler(t, "override")
 	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, overrideConfig: {configMapName: mine}}`))
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
@@ -230,14 +230,28 @@ func TestOverride(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	edit("version: [\n")
-	env.WaitForCondition(t, "my", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationFailed)
-	after := &appsv1.Deployment{}
-	env.Get(t, "my", after)
-	if diff := cmp.Diff(before.Spec, after.Spec); diff != "" {
-		t.Errorf("the Deployment after an edit that no server can read (-before +after):\n%s", diff)
+	for config, message := range map[string]string{
+		"version: [\n": "is not YAML",
+		"distro_name: ${env.MINE}\nproviders: {}\n":            "the variable MINE is not set",
+		"distro_name: mine\nproviders: {}\napis: [infrence]\n": `server release 0.7 has no API "infrence"`,
+	} {
+		edit(config)
+		controllertest.WaitUntil(t, func() error {
+			stack := &v1alpha2.LlamaStackDistribution{}
+			env.Get(t, "my", stack)
+			told := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionConfigGenerated)
+			if told.Reason != v1alpha2.ReasonConfigGenerationFailed || !strings.Contains(told.Message, message) {
+				return fmt.Errorf("ConfigGenerated is %s: %s", told.Reason, told.Message)
+			}
+			return nil
+		})
+		after := &appsv1.Deployment{}
+		env.Get(t, "my", after)
+		if diff := cmp.Diff(before.Spec, after.Spec); diff != "" {
+			t.Errorf("the Deployment after an edit with which no server starts (-before +after):\n%s", diff)
+		}
 	}
-	edit("version: 2\napis: [inference]\n")
+	edit("distro_name: mine\nproviders: {}\napis: [inference]\n")
 	env.WaitForCondition(t, "my", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonOverrideConfigUsed)
 	controllertest.WaitUntil(t, func() error {
 		after := &appsv1.Deployment{}

@@ -33,7 +33,7 @@ func TestReadConfigMaps(t *testing.T) {
 	}
 	for name, tc := range map[string]configMapsCase{
 		"no reference": {spec: `{distribution: {name: starter}}`},
-		"override":     {spec: withOverride, configMap: "mine", data: map[string]string{"config.yaml": "version: 2\n"}},
+		"override":     {spec: withOverride, configMap: "mine", data: map[string]string{"config.yaml": "distro_name: mine\nproviders: {}\n"}},
 		"missing override": {
 			spec: withOverride, reason: v1alpha2.ReasonConfigMapNotFound,
 			message: `ConfigMap "mine" not found in namespace "team". Referenced by: spec.overrideConfig.configMapName`,
@@ -129,7 +129,7 @@ func TestConfigMapOfTheSameNameInAnotherNamespace(t *testing.T) {
 	}
 	f := newFixture(t, &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "shared", Name: "mine"},
-		Data:       map[string]string{"config.yaml": "distro_name: theirs"},
+		Data:       map[string]string{"config.yaml": "distro_name: theirs\nproviders: {}"},
 	})
 	refused := &status.Failure{
 		Condition: v1alpha2.ConditionValidationSucceeded, Reason: v1alpha2.ReasonConfigMapNotFound,
@@ -141,7 +141,7 @@ func TestConfigMapOfTheSameNameInAnotherNamespace(t *testing.T) {
 	checkFailure(t, err, refused)
 	f.createObjects(t, &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "mine"},
-		Data:       map[string]string{"config.yaml": "distro_name: own"},
+		Data:       map[string]string{"config.yaml": "distro_name: own\nproviders: {}"},
 	})
 	if users := f.references.requestsFor(kindConfigMap, childKey(own, "mine")); len(users) != 1 {
 		t.Errorf("the users of the ConfigMap are %v, want the stack", users)

@@ -102,8 +102,13 @@ func (r *Reconciler) planInput(ctx context.Context, f planFacts) (planned, error
 	if err != nil {
 		return planned{}, err
 	}
+	var recorded *rollout.Record
+	if f.workload.deployment != nil {
+		recorded = running
+	}
 	return planned{hostOwner: owner, secrets: f.secrets.values, input: plan.Input{
-		Object: f.stack, Intent: f.intent, Distribution: f.labels.distribution, Digest: f.labels.digest,
+		Running: recorded,
+		Object:  f.stack, Intent: f.intent, Distribution: f.labels.distribution, Digest: f.labels.digest,
 		CatalogueImage: f.image.catalog,
 		Limited:        limited(f.stack, f.workload), RenderedByTag: renderedByTag(running, &f.labels.distribution),
 		RunningRelease: running.Distribution.Release, Before: before, Base: f.base,

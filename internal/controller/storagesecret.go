@@ -19,7 +19,7 @@ func derive(stack *stack, entries []secretvalue.Derived, secrets resolve.Values)
 	derived := make(map[string][]byte, len(entries))
 	for _, entry := range entries {
 		value, _ := secrets.Get(entry.Secret, entry.SecretKey)
-		part, err := secretvalue.Derive(entry.Part, string(value))
+		part, err := entry.Derive(string(value))
 		if err != nil {
 			return nil, &status.Failure{
 				Condition: v1alpha2.ConditionSecretsResolved, Reason: v1alpha2.ReasonSecretValueUnusable,

@@ -30,6 +30,16 @@ func (r *Resolved) TagAlone() bool {
 // image. It returns an empty string if there is none.
 func (r *Resolved) Published() string { return cmp.Or(r.Name, publishedAs(r.Image)) }
 
+// FromCatalog reports whether the image is a published one: the catalog's image for a name, or an image with a
+// published name and the tag of a release.
+func (r *Resolved) FromCatalog() bool {
+	if r.Name == "" {
+		return r.DetectedBy == ByTag && !r.TagAlone()
+	}
+	entry, version, err := find(r.Name, r.Version, nil)
+	return err == nil && entry.image(version) == r.Image
+}
+
 // Shipped returns Base or, for a bare image of a published distribution, the config that the release ships for this
 // distribution. It returns nil if the config is unknown. Callers must not change the result.
 func (r *Resolved) Shipped() []byte {

@@ -16,7 +16,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/check"
 )
 
 // Build returns the plan of a stack, without secrets. The same input produces the same plan, byte for byte.
@@ -75,7 +74,10 @@ func (p *Plan) complete(in Input) error {
 	if errs := ownVariables(p.input, in.Intent); len(errs) > 0 {
 		return invalidSpec(errs)
 	}
-	return p.render(in)
+	if err := p.render(in); err != nil {
+		return err
+	}
+	return p.checkOverride(in)
 }
 
 // refusesPlainHTTP reports whether the server needs an argument to serve plain HTTP. A server with a generated
@@ -145,9 +147,6 @@ func (p *Plan) override(in Input) error {
 	}
 	if asV1alpha1(in.Object) {
 		return p.overrideAsV1alpha1(in)
-	}
-	if in.Distribution.DetectedBy != distribution.Unknown && !intent.OwnCommand(&in.Object.Spec) {
-		p.Warnings = append(p.Warnings, check.Override(in.Override.Data, in.Distribution.Release)...)
 	}
 	if needsCopy(in) {
 		return p.overrideCopy(in)

@@ -49,7 +49,7 @@ func TestUserConfigOfAnOlderStack(t *testing.T) {
 	} {
 		files := make(map[string][]byte)
 		for _, file := range tc.files {
-			files[file] = []byte("version: 2\nserver: {tls_certfile: /a, tls_keyfile: /b}\n")
+			files[file] = []byte("version: 2\ndistro_name: a\nproviders: {}\nserver: {tls_certfile: /a, tls_keyfile: /b}\n")
 		}
 		built := build(t, marked(t, tc.spec, files))
 		server := container(t, built)
@@ -74,8 +74,8 @@ func TestUserConfigOfAnOlderStack(t *testing.T) {
 // A change to any file in the ConfigMap replaces the pods, because the configuration can include another file.
 func TestAnyFileOfAUserConfigReplacesThePods(t *testing.T) {
 	const config = "overrideConfig: {configMapName: mine}\n"
-	one := build(t, marked(t, config, map[string][]byte{"config.yaml": []byte("a: b"), "more.py": []byte("1")}))
-	other := build(t, marked(t, config, map[string][]byte{"config.yaml": []byte("a: b"), "more.py": []byte("2")}))
+	one := build(t, marked(t, config, map[string][]byte{"config.yaml": []byte("distro_name: a\nproviders: {}\n"), "more.py": []byte("1")}))
+	other := build(t, marked(t, config, map[string][]byte{"config.yaml": []byte("distro_name: a\nproviders: {}\n"), "more.py": []byte("2")}))
 	if one.ConfigHash == other.ConfigHash || one.Rendered.Record.Inputs == other.Rendered.Record.Inputs {
 		t.Error("a changed file does not change the hash")
 	}
@@ -85,7 +85,7 @@ func TestAnyFileOfAUserConfigReplacesThePods(t *testing.T) {
 // user's ConfigMap.
 func TestCertificateOfAnOlderStack(t *testing.T) {
 	built := build(t, marked(t, "overrideConfig: {configMapName: mine}\nnetworking: {tls: {enabled: true, secretName: c}}\n",
-		map[string][]byte{"config.yaml": []byte("version: 2\n")}))
+		map[string][]byte{"config.yaml": []byte("distro_name: a\nproviders: {}\n")}))
 	if built.Config == nil || !built.ServesTLS || len(container(t, built).Command) != 0 {
 		t.Errorf("config %q, TLS %v, command %q", built.Config, built.ServesTLS, container(t, built).Command)
 	}
@@ -112,13 +112,13 @@ func TestWorkersOfAnOlderStack(t *testing.T) {
 // another namespace.
 func TestUserConfigOfAnotherNamespace(t *testing.T) {
 	for _, older := range []bool{true, false} {
-		in := marked(t, "overrideConfig: {configMapName: mine}\n", map[string][]byte{"config.yaml": []byte("version: 2\n")})
+		in := marked(t, "overrideConfig: {configMapName: mine}\n", map[string][]byte{"config.yaml": []byte("distro_name: a\nproviders: {}\n")})
 		in.Override.Namespace = "shared"
 		if !older {
 			in.Object.Annotations = nil
 		}
 		built := build(t, in)
-		if string(built.Config) != "version: 2\n" || !strings.HasPrefix(built.ConfigMapName, "demo-config-") {
+		if string(built.Config) != "distro_name: a\nproviders: {}\n" || !strings.HasPrefix(built.ConfigMapName, "demo-config-") {
 			t.Errorf("older %v: config %q in %s", older, built.Config, built.ConfigMapName)
 		}
 		if launched := len(container(t, built).Command) > 0; launched != older {

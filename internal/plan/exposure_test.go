@@ -118,7 +118,7 @@ func TestBackendTLS(t *testing.T) {
 		"a Secret that was not read": {},
 		"a certificate of the configuration": {
 			spec:     "overrideConfig: {configMapName: mine}\nnetworking: {expose: {hostname: llama.example.com}}",
-			override: "version: 2\nserver: {tls_certfile: /a, tls_keyfile: /b}\n",
+			override: "version: 2\ndistro_name: a\nproviders: {}\nserver: {tls_certfile: /a, tls_keyfile: /b}\n",
 			warning: `create a BackendTLSPolicy for Service "demo-service" with the certificate of the authority ` +
 				"that issued the server's certificate, and a host name that the server's certificate contains",
 		},

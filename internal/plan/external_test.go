@@ -177,7 +177,7 @@ server: {port: 9000, workers: 2}
 // the copy differs from the ConfigMap, because without external providers the pods mount the whole ConfigMap.
 func TestExternalProvidersOfAnOlderStack(t *testing.T) {
 	const spec = "overrideConfig: {configMapName: mine}\n" + withExternal
-	files := map[string][]byte{"run.yaml": []byte("providers: {}\n"), "more.py": []byte("x")}
+	files := map[string][]byte{"run.yaml": []byte("distro_name: a\nproviders: {}\n"), "more.py": []byte("x")}
 	for name, tc := range map[string]struct {
 		spec  string
 		files map[string][]byte

@@ -13,7 +13,7 @@ import (
 // limits, and the limits do not cause a rollout.
 func TestLimitsOfWorkers(t *testing.T) {
 	const spec = "overrideConfig: {configMapName: mine}\nworkload: {workers: 4, resources: {requests: {cpu: 2}, limits: {nvidia.com/gpu: 1}}}\n"
-	files := map[string][]byte{"config.yaml": []byte("version: 2\n")}
+	files := map[string][]byte{"config.yaml": []byte("distro_name: a\nproviders: {}\n")}
 	in := marked(t, spec, files)
 	free := build(t, in)
 	in.Limited = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory}

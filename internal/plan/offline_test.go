@@ -17,7 +17,7 @@ func TestOfflineWarnings(t *testing.T) {
 	override := func(data string) func(*plan.Input) {
 		return func(in *plan.Input) { in.Override.Data = []byte("version: 2\ndistro_name: mine\n" + data) }
 	}
-	const s3 = "providers: {files: [{provider_id: s3, provider_type: \"remote::s3\", config: {bucket_name: a, region: b}}]}\n"
+	const s3 = "providers: {files: [{provider_id: s3, provider_type: \"remote::s3\", config: {bucket_name: a, region: b, metadata_store: {table_name: a, backend: sql}}}]}\n"
 	for name, tt := range map[string]struct {
 		spec  string
 		input func(*plan.Input)

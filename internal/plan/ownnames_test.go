@@ -48,7 +48,7 @@ func TestValidateKnowsTheRenderedNames(t *testing.T) {
 			for _, compat := range []bool{false, true} {
 				in := input(t, of+spec)
 				if compat {
-					in = marked(t, of+spec, map[string][]byte{"config.yaml": []byte("version: 2\n")})
+					in = marked(t, of+spec, map[string][]byte{"config.yaml": []byte("distro_name: a\nproviders: {}\n")})
 				}
 				if networking := in.Object.Spec.Networking; networking != nil {
 					in.Trust.Own = [][]byte{}

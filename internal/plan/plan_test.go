@@ -282,7 +282,7 @@ func TestTLS(t *testing.T) {
 			if tc.override != "" {
 				in.Base.Data = append(in.Base.Data, tc.override...)
 				if in.Override != nil {
-					in.Override.Data = []byte(tc.override)
+					in.Override.Data = in.Base.Data
 				}
 			}
 			built := build(t, in)

@@ -38,9 +38,10 @@ func (p *Plan) storesOf(in Input) stores {
 
 // TriesChanges reports whether the operator tests a change in a separate pod before it replaces the running pods
 // (decision 0012). If spec.workload.preflight is Auto or unset, the operator tests the change only if this is useful
-// and safe. It is useful if the old pods stop before the new pods start. It is safe if the server stores its data only
-// in its own files, the user sets no command, and the pods request no devices, which may be scarce. In addition, the
-// pods must not mount volumes that outlive them, except those with the server's data or model files. For a stack that
+// and safe. It is useful if the old pods stop before the new pods start. It is safe if the server is not known to store
+// data outside its own files, the user sets no command, and the pods request no devices, which may be scarce. In
+// addition, the pods must not mount volumes that outlive them, except those with the server's data or model files. An
+// unknown configuration is the most likely to fail, so the operator tests it. For a stack that
 // was created as v1alpha1, the operator tests changes only if the spec sets the field.
 func (p *Plan) TriesChanges() bool {
 	spec, mode := &p.input.Stack.Spec, v1alpha2.PreflightMode("")

@@ -39,11 +39,19 @@ func TestTriesChanges(t *testing.T) {
 		{
 			name: "an override with a database", spec: "overrideConfig: {configMapName: mine, key: server.yaml}\nworkload: {storage: {}}\n",
 			input: func(in *plan.Input) {
-				in.Override.Data = []byte("version: 2\nstorage: {backends: {a: {type: kv_postgres}}}\n")
+				in.Override.Data = []byte("distro_name: a\nproviders: {}\nstorage: {backends: {a: {type: kv_postgres, user: a, db: a}}}\n")
 			},
 		},
 		{
-			name: "an unknown image", spec: "distribution: {image: \"example.com/mine:1\"}\nworkload: {storage: {}}\n",
+			name: "an override with unknown variables",
+			spec: "overrideConfig: {configMapName: mine, key: server.yaml}\nworkload: {storage: {}, overrides: {envFrom: [{secretRef: {name: a}}]}}\n",
+			input: func(in *plan.Input) {
+				in.Override.Data = []byte("distro_name: a\nproviders: {}\nstorage: {backends: {a: {type: '${env.KIND:=kv_sqlite}'}}}\n")
+			},
+			auto: true,
+		},
+		{
+			name: "an unknown image", spec: "distribution: {image: \"example.com/mine:1\"}\nworkload: {storage: {}}\n", auto: true,
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -13,7 +13,7 @@ func TestServiceLinks(t *testing.T) {
 		vllm    = `{inference: {provider: vllm, settings: {base_url: "http://${env.VLLM_SERVICE_HOST:=vllm}:8000/v1"}}}`
 		pgports = `{name: PGVECTOR_PORT, value: "5432"}, {name: POSTGRES_PORT, value: "5432"}, {name: MILVUS_PORT, value: "1"}`
 	)
-	user := map[string][]byte{"config.yaml": []byte("version: 2\nproviders: {}\nx: ${env.POSTGRES_PORT:=5432}\n")}
+	user := map[string][]byte{"config.yaml": []byte("distro_name: a\nproviders: {}\nx: ${env.POSTGRES_PORT:=5432}\n")}
 	for name, tc := range map[string]struct {
 		spec string
 		want bool

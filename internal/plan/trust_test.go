@@ -172,7 +172,7 @@ func TestRecordOfOtherNamespaces(t *testing.T) {
 	object := older(t, `{server: {distribution: {name: starter}, userConfig: {configMapName: mine, configMapNamespace: shared}, `+
 		`tlsConfig: {caBundle: {configMapName: ca, configMapNamespace: shared}}}}`)
 	one, _ := testutil.SameCertificate(t)
-	content := map[string][]byte{"config.yaml": []byte("version: 2\n"), "ca-bundle.crt": one}
+	content := map[string][]byte{"config.yaml": []byte("distro_name: a\nproviders: {}\n"), "ca-bundle.crt": one}
 	for name, tc := range map[string]struct {
 		contents  map[string]map[string][]byte
 		want      []string

@@ -78,20 +78,3 @@ func TestReplicasWithoutSharedData(t *testing.T) {
 		})
 	}
 }
-
-// A part of a user's own configuration that is invalid in the release causes a warning, unless a user's own command
-// reads the file.
-func TestOverrideIsChecked(t *testing.T) {
-	in := input(t, "overrideConfig: {configMapName: mine, key: server.yaml}\n")
-	in.Override.Data = []byte("version: 2\ndistro_name: mine\nproviders: {inference: [{provider_id: a, provider_type: \"remote::vlm\"}]}\nserver: {port: 8321}\n")
-	warnings := build(t, in).Warnings
-	want := `spec.overrideConfig: providers.inference[0]: "remote::vlm" is not a type of inference provider in release 0.7; did you mean "remote::vllm"?`
-	if len(warnings) != 1 || warnings[0].String() != want {
-		t.Errorf("warnings %v, want %q", warnings, want)
-	}
-	in = input(t, "overrideConfig: {configMapName: mine, key: server.yaml}\nworkload: {overrides: {command: [server]}}\n")
-	in.Override.Data = []byte("providers: nothing of ours\n")
-	if warnings := build(t, in).Warnings; len(warnings) != 0 {
-		t.Errorf("warnings for a file that a user's own command reads: %v", warnings)
-	}
-}

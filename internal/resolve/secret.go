@@ -87,7 +87,7 @@ func (v *Values) add(name string, secret *corev1.Secret, uses []intent.SecretUse
 	if !slices.ContainsFunc(uses, ofCertificate) {
 		return
 	}
-	leaf, err := parseCertificate(secret.Data[names.TLSCertificate])
+	leaf, err := cabundle.ParseLeaf(secret.Data[names.TLSCertificate])
 	if err == nil && (v.expiring == "" || leaf.NotAfter.Before(v.expiry)) {
 		v.expiring, v.expiry = name, leaf.NotAfter
 	}
@@ -207,8 +207,8 @@ func only(secret *corev1.Secret, uses []intent.SecretUse) *corev1.Secret {
 		if !ok {
 			continue
 		}
-		if len(value) > maxVariable && use.Purpose != intent.PurposeCertificate {
-			value = bytes.Clone(value[:maxVariable])
+		if len(value) > secretvalue.MaxVariable && use.Purpose != intent.PurposeCertificate {
+			value = bytes.Clone(value[:secretvalue.MaxVariable])
 		}
 		if len(value) > len(kept.Data[use.Key]) || kept.Data[use.Key] == nil {
 			kept.Data[use.Key] = value
@@ -216,10 +216,6 @@ func only(secret *corev1.Secret, uses []intent.SecretUse) *corev1.Secret {
 	}
 	return kept
 }
-
-// maxVariable is the size in bytes of the longest environment variable that Linux accepts, with its name, an equals
-// sign and a zero byte.
-const maxVariable = 128 << 10
 
 // check returns the problem with the value of a use.
 func (q *SecretQuery) check(secret *corev1.Secret, use intent.SecretUse) problem {
@@ -234,22 +230,15 @@ func (q *SecretQuery) check(secret *corev1.Secret, use intent.SecretUse) problem
 	switch {
 	case !ok:
 		return problem{v1alpha2.ReasonSecretKeyMissing, fmt.Sprintf("Key %q not found in Secret %q in namespace %q", use.Key, use.Secret, q.Namespace)}
-	case len(value) == 0:
-		return problem{v1alpha2.ReasonSecretValueUnusable, key + " is empty; set a value"}
-	case use.Purpose == intent.PurposeCertificate:
-		if err := checkCertificate(secret, q.Now); err != nil {
+	case len(value) > 0 && use.Purpose == intent.PurposeCertificate:
+		if err := cabundle.CheckSecret(secret, q.Now); err != nil {
 			return problem{
 				v1alpha2.ReasonSecretValueUnusable,
 				fmt.Sprintf("Secret %q in namespace %q %v", use.Secret, q.Namespace, err),
 			}
 		}
-	case len(use.EnvVar)+len(value)+2 > maxVariable:
-		longest := maxVariable - len(use.EnvVar) - 2
-		return problem{v1alpha2.ReasonSecretValueUnusable, fmt.Sprintf("%s is longer than the %d bytes that an environment variable can contain; shorten the value", key, longest)}
-	case bytes.IndexByte(value, 0) >= 0:
-		return problem{v1alpha2.ReasonSecretValueUnusable, key + " contains a zero byte, which an environment variable cannot contain; use another value"}
-	case q.Text(use.EnvVar):
-		if err := secretvalue.Usable(string(value)); err != nil {
+	default:
+		if err := secretvalue.Environment(use.EnvVar, value, q.Text(use.EnvVar)); err != nil {
 			return problem{v1alpha2.ReasonSecretValueUnusable, key + " " + err.Error()}
 		}
 	}

@@ -18,13 +18,14 @@ import (
 // servers with the same configuration share that data.
 var storingAPIs = []string{"vector_io", "files"}
 
-// OnlyFiles reports whether a server with this configuration keeps its data only in its own files. It returns false
-// when this cannot be determined: the text is not a configuration, or the type of a store comes from a variable.
-// Providers that no variable enables do not count.
+// OnlyFiles reports whether a server with this configuration is not known to keep data outside its own files. What is
+// not known does not count: a configuration that cannot be read, a provider that only a variable from envFrom can
+// enable, and the value of such a variable. If the spec sets the variable with the type of a store, the type is not
+// that of a file.
 func OnlyFiles(config []byte, rel *release.Release, in *intent.Intent) bool {
 	base, err := baseconfig.ParseUncached(config)
 	if err != nil {
-		return false
+		return true
 	}
 	f := files{served: map[string]bool{}, in: in}
 	for i := range rel.Storage.Backends {
@@ -74,24 +75,30 @@ func (f *files) sharesProvider(providers *yaml.Node) bool {
 	return false
 }
 
-// enabled reports whether a provider can exist: it has no condition, or its condition is met or cannot be determined.
+// enabled reports whether a provider is known to exist: it has no condition, or the spec meets its condition.
 func (f *files) enabled(item *yaml.Node) bool {
 	id, condition := envref.Static(yamlnode.Text(item, "provider_id"))
 	if id == "" || id == draft.DisabledID {
 		return false
 	}
-	return condition == "" || f.in.MoreVariables || slices.Contains(f.in.Variables, condition) ||
-		slices.ContainsFunc(f.in.SecretEnv, func(v intent.Variable) bool { return v.Name == condition })
+	return condition == "" || f.isSet(condition)
 }
 
-// sharesStore reports whether a node, or a node below it, is a store that is not a file, or a store whose type comes
-// from a variable.
+func (f *files) isSet(variable string) bool {
+	return slices.Contains(f.in.Variables, variable) ||
+		slices.ContainsFunc(f.in.SecretEnv, func(v intent.Variable) bool { return v.Name == variable })
+}
+
+// sharesStore reports whether a node, or a node below it, is a store that is not a file.
 func (f *files) sharesStore(node *yaml.Node) bool {
 	if node == nil {
 		return false
 	}
 	if node.Kind == yaml.MappingNode {
-		if kind := yamlnode.Text(node, "type"); f.served[kind] || envref.IsMeant(kind) {
+		text := yamlnode.Text(node, "type")
+		kind, _ := envref.Static(text)
+		variable, _ := envref.Server.First(text)
+		if f.served[kind] || f.isSet(variable.Name) {
 			return true
 		}
 	}

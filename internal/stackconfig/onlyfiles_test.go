@@ -19,7 +19,9 @@ func TestOnlyFiles(t *testing.T) {
 		{name: "no storage", line: "0.7", config: head, want: true},
 		{name: "files", line: "0.7", config: head + "storage: {backends: {a: {type: kv_sqlite, db_path: /x}, b: {type: sql_sqlite, db_path: /y}}}\n", want: true},
 		{name: "redis", line: "0.7", config: head + "storage: {backends: {a: {type: kv_redis}}}\n"},
-		{name: "a type from a variable", line: "0.7", config: head + "storage: {backends: {a: {type: '${env.KIND:=kv_sqlite}'}}}\n"},
+		{name: "a type from a variable", line: "0.7", config: head + "storage: {backends: {a: {type: '${env.KIND:=kv_sqlite}'}}}\n", want: true},
+		{name: "a type from a variable of the spec", line: "0.7", config: head + "storage: {backends: {a: {type: '${env.KIND:=kv_sqlite}'}}}\n", in: intent.Intent{Variables: []string{"KIND"}}},
+		{name: "a database unless a variable is set", line: "0.7", config: head + "storage: {backends: {a: {type: '${env.KIND:=kv_redis}'}}}\n"},
 		{name: "inline postgres", line: "0.2", config: head + "metadata_store: {type: postgres}\n"},
 		{name: "inline files", line: "0.2", config: head + "metadata_store: {type: sqlite, db_path: /x}\n", want: true},
 		{name: "a provider's own store", line: "0.2", config: head + "providers: {agents: [{provider_id: a, provider_type: 'inline::a', config: {store: {type: mongodb}}}]}\n"},
@@ -33,11 +35,11 @@ func TestOnlyFiles(t *testing.T) {
 		},
 		{
 			name: "perhaps enabled", line: "0.7", config: head + "providers: {vector_io: [{provider_id: '${env.DB:+p}', provider_type: 'remote::pgvector'}]}\n",
-			in: intent.Intent{MoreVariables: true},
+			in: intent.Intent{MoreVariables: true}, want: true,
 		},
 		{name: "disabled", line: "0.7", config: head + "providers: {vector_io: [{provider_id: __disabled__, provider_type: 'remote::pgvector'}]}\n", want: true},
-		{name: "no configuration", line: "0.7", config: "["},
-		{name: "an empty text", line: "0.7"},
+		{name: "no configuration", line: "0.7", config: "[", want: true},
+		{name: "an empty text", line: "0.7", want: true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			match, err := release.Lookup(tc.line)

@@ -16,8 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// warnOfVariables warns about each reference in the settings whose variable has an invalid name, or may be unset when
-// the server starts.
+// warnOfVariables warns about each reference in the settings whose variable may be unset when the server starts.
 func warnOfVariables(d *draft.Draft, value any, path *field.Path) {
 	switch v := value.(type) {
 	case map[string]any:
@@ -38,8 +37,7 @@ func warnOfVariables(d *draft.Draft, value any, path *field.Path) {
 func variable(d *draft.Draft, found envref.Reference, path *field.Path) {
 	name := found.Name
 	switch {
-	case !found.Replaced():
-		d.Warnf(path, "%q is not replaced: the server replaces only references whose names consist of uppercase letters, digits and '_'; rename the variable", envref.To(name))
+	case !found.Replaced(): // package check reports it for the whole configuration
 	case found.Operator != "" || d.IsSet(name):
 	case d.Intent.MoreVariables:
 		d.Warnf(path, "the variable %q must be in a ConfigMap or Secret to which spec.workload.overrides.envFrom refers; otherwise, the server does not start", name)

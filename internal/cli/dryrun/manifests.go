@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,6 +36,8 @@ type Manifests struct {
 	Namespaces map[string]*corev1.Namespace
 	// SecretsTwice contains the Secrets that occur more than once in the files. Their values are not known.
 	SecretsTwice map[Key]bool
+	// Now is the time at which certificates must be valid. The zero value leaves out this check.
+	Now time.Time
 	// Others lists the first skipped kinds. Notes lists messages about files that cannot be read.
 	Others, Notes []string
 	// Config is the configuration from the operator's ConfigMap.

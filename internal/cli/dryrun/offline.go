@@ -171,6 +171,9 @@ func (m *Manifests) build(
 	found.Errors = append(found.Errors, m.secretProblems(in, input.Distribution.Release)...)
 	found.Notes = append(found.Notes, m.unreadReferences(object, in)...)
 	built, err := plan.Build(input)
+	if built != nil {
+		found.Errors = m.derivedProblems(object.Namespace, built.Derived, found.Errors)
+	}
 	switch {
 	case input.LacksBase():
 		found.Notes = append(found.Notes, m.unreadBase(&input))

@@ -100,6 +100,9 @@ func (r *Running) keptBase(spec *v1alpha2.LlamaStackDistributionSpec, resolved d
 // complete adds the facts about the running stack to the input for a plan.
 func (r *Running) complete(input *plan.Input) {
 	record := &r.Record
+	if r.Deployment != nil {
+		input.Running = record
+	}
 	if record.Distribution.Image == input.Distribution.Image {
 		input.Digest = record.Distribution.Digest
 		input.RenderedByTag = record.Template != "" && !record.LeftAsImage &&

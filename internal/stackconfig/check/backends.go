@@ -31,8 +31,9 @@ func (c *checker) backends() {
 		if backend == "" || !ok {
 			continue
 		}
-		family, _, _ := strings.Cut(yamlnode.Text(named.Get(backend), "type"), "_")
-		if named.Get(backend) != nil && family != known.Family {
+		kind := yamlnode.Text(named.Get(backend), "type")
+		family, _, _ := strings.Cut(kind, "_")
+		if !envref.In(kind) && named.Get(backend) != nil && family != known.Family {
 			c.failAt("storage.stores."+name, func() string {
 				return fmt.Sprintf("requires a backend of type %s_*, but %q has a different type; name a different backend", known.Family, backend)
 			})
@@ -54,11 +55,15 @@ func (c *checker) stores() {
 func (c *checker) backendTypes(backends *yaml.Node) {
 	for i := 0; backends != nil && i+1 < len(backends.Content); i += 2 {
 		path, backend := backendsPath+backends.Content[i].Value, backends.Content[i+1]
-		kind, known := c.Release.Storage.Backend(yamlnode.Text(backend, "type"))
+		text := yamlnode.Text(backend, "type")
+		kind, known := c.Release.Storage.Backend(text)
+		if !known && envref.In(text) {
+			continue // the type is known only in the pod
+		}
 		if !known {
 			c.failAt(path, func() string {
 				return fmt.Sprintf("%q is not a backend type in release %s; known types: %s",
-					yamlnode.Text(backend, "type"), c.Release.Line, strings.Join(c.backendNames(), ", "))
+					text, c.Release.Line, strings.Join(c.backendNames(), ", "))
 			})
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
@@ -18,9 +19,17 @@ import (
 // Configuration returns the directories that must exist before the server starts.
 func Configuration(d *draft.Draft, removed map[string]*field.Path) []string {
 	c := checker{Draft: d, Finder: draft.NewFinder(d), choices: make(map[string]string), removed: removed}
+	c.rules(c.sections)
+	return c.directories()
+}
+
+// rules applies the rules for generated configurations and for users' own configurations. Only the check of the sections
+// differs.
+func (c *checker) rules(sections func()) {
 	c.variables()
+	misspelled(c.Root, "", c.warnAt)
 	c.apis()
-	c.sections()
+	sections()
 	c.providers()
 	c.unrouted()
 	c.credentials()
@@ -33,7 +42,6 @@ func Configuration(d *draft.Draft, removed map[string]*field.Path) []string {
 	c.startupModels()
 	c.references()
 	c.modelNames()
-	return c.directories()
 }
 
 type checker struct {
@@ -45,6 +53,8 @@ type checker struct {
 	models *publicModels
 	// removed maps each path that the user removed from the configuration to the entry that removed it.
 	removed map[string]*field.Path
+	// own describes the pod that reads a user's own configuration. Nil means that the operator generates the configuration.
+	own *Pod
 }
 
 // available returns the providers of an API for a message. It caches the result, because the providers no longer change
@@ -67,14 +77,15 @@ func (c *checker) apis() {
 		api, known := c.Release.API(item.Value)
 		path := fmt.Sprintf("apis[%d]", i)
 		switch {
+		case envref.In(item.Value):
 		case !known:
 			c.failAt(path, func() string {
 				return fmt.Sprintf("server release %s has no API %q%s; correct or remove this entry", c.Release.Line, item.Value, c.OtherRelease(item.Value))
 			})
 		case api.NeedsProvider && yamlnode.Len(yamlnode.Get(providers, item.Value)) == 0:
 			c.failAt(path, func() string {
-				return fmt.Sprintf("%q has no provider, and the server does not start without a provider of this API; add a provider to spec.providers.%s or disable the API",
-					item.Value, draft.APIField(item.Value))
+				return fmt.Sprintf("%q has no provider, and the server does not start without a provider of this API; %s or %s",
+					item.Value, c.addProvider(item.Value), c.eitherWay("disable the API", "remove the API from apis"))
 			})
 		}
 	}
@@ -86,6 +97,19 @@ func (c *checker) apis() {
 			})
 		}
 	}
+}
+
+// addProvider returns the remedy for an API without a provider.
+func (c *checker) addProvider(api string) string {
+	return "add a provider to " + c.eitherWay("spec.providers."+draft.APIField(api), "providers."+api)
+}
+
+// eitherWay returns a remedy for a generated configuration, or the one for a user's own configuration.
+func (c *checker) eitherWay(generated, own string) string {
+	if c.own != nil {
+		return own
+	}
+	return generated
 }
 
 // sections checks everything except the backends and the configs of providers.
@@ -106,7 +130,7 @@ const backendsPath = "storage.backends."
 // authentication reports an error if the health check requires a token with this configuration (server fact 34). The
 // probes would always fail, and the kubelet would restart the pod repeatedly.
 func (c *checker) authentication() {
-	if c.Release.Runtime.HealthNeedsToken && !yamlnode.IsNull(yamlnode.At(c.Root, "server", "auth")) {
+	if c.Release.Runtime.HealthNeedsToken && !c.Intent.Container.ReadinessProbe && !yamlnode.IsNull(yamlnode.At(c.Root, "server", "auth")) {
 		c.failAt("server.auth", func() string {
 			return fmt.Sprintf(
 				"makes the health check of server release %s require a token, which probes do not send, so the server is never ready: remove server.auth, or use release %s or later",

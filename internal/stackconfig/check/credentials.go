@@ -14,6 +14,7 @@ import (
 // error, because clients can send their own credential with their requests.
 func (c *checker) credentials() {
 	for _, e := range c.Index.Providers {
+		c.password(e)
 		if e.User == nil || e.Incomplete || e.Kind == nil || !e.Kind.NeedsCredential() || c.hasEndpoint(e.User) ||
 			c.hasAnyCredential(e) {
 			continue
@@ -25,6 +26,27 @@ func (c *checker) credentials() {
 		c.Warnf(e.User.Path.Child("apiKey"), "%s calls a service that requires a credential, and none is set: %s; "+
 			"without a credential, requests that do not contain their own credential fail", e.Kind.Type, remedy)
 	}
+}
+
+// password warns about a user's provider that logs in to a service with a name and without a password. The service can
+// trust its clients, so this is not an error.
+func (c *checker) password(e *draft.Provider) {
+	const key = "password"
+	if e.User == nil || e.Incomplete || e.Kind == nil || !e.Kind.IsRemote() {
+		return
+	}
+	known, ok := e.Kind.Config.Key(key)
+	config := yamlnode.Get(e.Node, "config")
+	if !ok || !known.Secret || slices.ContainsFunc(known.DefaultVariables, c.IsSet) ||
+		yamlnode.IsNull(yamlnode.Get(config, "user")) || !yamlnode.IsNull(yamlnode.Get(config, key)) {
+		return
+	}
+	at, place := e.User.Path.Child("secretRefs"), "secretRefs.password"
+	if e.Kind.CredentialKey == key {
+		at, place = e.User.Path.Child("apiKey"), "apiKey"
+	}
+	c.Warnf(at, "%s logs in with a user and without a password of its own, which most servers reject: name a Secret in %s",
+		e.Kind.Type, place)
 }
 
 // hasEndpoint reports whether the user set the host of a provider. Such a host might not need a credential.

@@ -82,6 +82,8 @@ func (c *checker) failAt(path string, message func() string) {
 		c.Warn(draft.Finding{
 			ConfigPath: path, Message: message() + " (" + sourceOf(origin) + "; the server release is unknown)",
 		})
+	case c.own != nil:
+		c.Fail(ownError(path, message()))
 	default:
 		c.Fail(&field.Error{
 			Type: field.ErrorTypeInvalid, Field: path, BadValue: field.OmitValueType{},

@@ -33,8 +33,9 @@ func (c *checker) providers() {
 		}
 		if e.Kind.Broken != "" {
 			c.failAt(path, func() string {
-				return fmt.Sprintf("%s does not start in server release %s; disable this provider by adding %s/%s to spec.disabled, and %s",
-					e.Kind.Type, c.Release.Line, draft.APIField(e.API), e.ID, e.Kind.Broken)
+				remedy := fmt.Sprintf("disable this provider by adding %s/%s to spec.disabled", draft.APIField(e.API), e.ID)
+				return fmt.Sprintf("%s does not start in server release %s; %s, and %s",
+					e.Kind.Type, c.Release.Line, c.eitherWay(remedy, "remove this provider"), e.Kind.Broken)
 			})
 			continue
 		}
@@ -149,8 +150,8 @@ func (c *checker) dependencies() {
 			if len(m.by) > 1 {
 				verb = "require"
 			}
-			return fmt.Sprintf("%s %s the API %s; add a provider to spec.providers.%s",
-				m.Names(), verb, draft.APIField(m.API), draft.APIField(m.API))
+			return fmt.Sprintf("%s %s the API %s; %s", m.Names(), verb,
+				c.eitherWay(draft.APIField(m.API), m.API), c.addProvider(m.API))
 		})
 	}
 }

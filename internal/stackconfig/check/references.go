@@ -76,7 +76,7 @@ func (c *checker) resourceReference(reference release.Reference, setting *yaml.N
 	}
 	if !c.ServesAPI(known.API) {
 		c.failAt(reference.Path, func() string {
-			return fmt.Sprintf("requires the API %s; add a provider to spec.providers.%s", draft.APIField(known.API), draft.APIField(known.API))
+			return fmt.Sprintf("requires the API %s; %s", draft.APIField(known.API), c.addProvider(known.API))
 		})
 		return
 	}

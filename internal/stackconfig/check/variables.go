@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -66,7 +67,7 @@ func (c *checker) unsetNote(path string) string {
 // draft.DisabledID.
 func (c *checker) variables() {
 	// Most configurations have no such variable, and anyUnset is faster than variablesOf, which builds the paths.
-	if !c.Intent.MoreVariables && c.anyUnset(c.Root) {
+	if (!c.Intent.MoreVariables || c.own != nil) && c.anyUnset(c.Root) {
 		c.variablesOf(c.Root, "")
 	}
 }
@@ -77,16 +78,48 @@ func (c *checker) anyUnset(node *yaml.Node) bool {
 	return node.Kind == yaml.ScalarNode && len(c.unsetIn(node.Value)) > 0 || slices.ContainsFunc(node.Content, c.anyUnset)
 }
 
+// misspelled reports text that was meant as a reference to a variable, and that the server does not replace (server fact
+// 4).
+func misspelled(node *yaml.Node, path string, warn func(path, message string)) {
+	switch node.Kind {
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			if containsDollar(node.Content[i+1]) {
+				misspelled(node.Content[i+1], draft.JoinPath(path, node.Content[i].Value), warn)
+			}
+		}
+	case yaml.SequenceNode:
+		for i, item := range node.Content {
+			if containsDollar(item) {
+				misspelled(item, path+"["+strconv.Itoa(i)+"]", warn)
+			}
+		}
+	default:
+		for _, found := range envref.FindMisspelled(node.Value) {
+			warn(path, fmt.Sprintf("the server does not replace %q; write %q", found.Written, found.Right))
+		}
+	}
+}
+
+// containsDollar reports whether a node can contain text for misspelled, which builds the paths.
+func containsDollar(node *yaml.Node) bool {
+	return node.Kind != yaml.ScalarNode || strings.Contains(node.Value, "$")
+}
+
 // unsetIn returns those variables in a string that nothing sets and for which the string has no default.
 func (c *checker) unsetIn(text string) []string {
 	var names []string
 	for found := range envref.Lookalike.All(text) {
-		if found.Operator == "" && found.Replaced() && !c.IsSet(found.Name) {
+		if found.Operator == "" && found.Replaced() && !c.IsSet(found.Name) &&
+			!(c.own != nil && slices.Contains(runtimeVariables, found.Name)) {
 			names = append(names, found.Name)
 		}
 	}
 	return names
 }
+
+// runtimeVariables are the variables that the runtime and the kubelet set in every container.
+var runtimeVariables = []string{"HOME", "HOSTNAME", "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT", "PATH"}
 
 func (c *checker) variablesOf(node *yaml.Node, path string) {
 	switch node.Kind {
@@ -109,11 +142,33 @@ func (c *checker) variablesOf(node *yaml.Node, path string) {
 func (c *checker) variablesOfText(text, path string) {
 	for _, name := range c.unsetIn(text) {
 		remedy := "set it in spec.secretEnv or spec.workload.overrides.env"
-		if c.OriginAt(path).Path != nil {
+		if c.OriginAt(path).Path != nil || c.own != nil {
 			remedy += fmt.Sprintf(", or give it a default, ${env.%s:=…}", name)
+		}
+		if c.own != nil && (!c.own.Published || c.Intent.MoreVariables || isServiceLink(name)) {
+			c.warnAt(path, fmt.Sprintf("nothing in the spec sets the variable %s; if %s does not set it either, the server does not start: %s",
+				name, c.otherSource(name), remedy))
+			continue
 		}
 		c.failAt(path, func() string {
 			return fmt.Sprintf("the variable %s is not set, and the server does not start without it: %s", name, remedy)
 		})
 	}
+}
+
+// otherSource returns the source outside the spec that can set a variable.
+func (c *checker) otherSource(name string) string {
+	switch {
+	case isServiceLink(name):
+		return "a Service"
+	case c.Intent.MoreVariables:
+		return "a source in envFrom"
+	default:
+		return "the image"
+	}
+}
+
+// isServiceLink reports whether the kubelet can set a variable for a Service.
+func isServiceLink(name string) bool {
+	return strings.HasSuffix(name, "_PORT") || strings.Contains(name, "_SERVICE_") || strings.Contains(name, "_PORT_")
 }

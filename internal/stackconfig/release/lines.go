@@ -34,6 +34,19 @@ func FirstLineWithOpenHealthCheck() string {
 	return lines[slices.IndexFunc(lines, func(line string) bool { return !mustLoad(line).Runtime.HealthNeedsToken })]
 }
 
+// FirstLineWithBackendKey returns the first line in which a type of backend has a key. It returns an empty string when no
+// line does.
+func FirstLineWithBackendKey(backend, key string) string {
+	for _, line := range Lines() {
+		if kind, known := mustLoad(line).Storage.Backend(backend); known {
+			if _, has := kind.Class.Key(key); has {
+				return line
+			}
+		}
+	}
+	return ""
+}
+
 // LinesWithCredential returns the lines in which a provider type accepts a credential, ascending.
 func LinesWithCredential(api, providerType string) []string {
 	return slices.DeleteFunc(Lines(), func(line string) bool {

@@ -44,6 +44,9 @@ func (c *connection) parseURL(scheme, value string) error {
 	if authority, _, _ := strings.Cut(value[len(scheme)+len("://"):], "/"); strings.Contains(authority[strings.LastIndex(authority, "@")+1:], ",") {
 		return errHosts
 	}
+	if unescaped(value[len(scheme)+len("://"):]) {
+		return errEscape
+	}
 	u, err := url.Parse(value)
 	if err != nil || u.Fragment != "" || u.Opaque != "" {
 		return errEscape
@@ -54,6 +57,18 @@ func (c *connection) parseURL(scheme, value string) error {
 		c.password, _ = u.User.Password()
 	}
 	return c.setQuery(u.RawQuery)
+}
+
+// unescaped reports whether the user or the password of a URL contains an @ / ? or # as it is. The parts of the URL then
+// begin in the wrong place. The query may contain an @ in the value of a parameter.
+func unescaped(rest string) bool {
+	end := strings.IndexAny(rest, "/?#")
+	if end < 0 {
+		end = len(rest)
+	}
+	path, query, _ := strings.Cut(rest[end:], "?")
+	before, _, at := strings.Cut(query, "@")
+	return strings.Count(rest[:end], "@") > 1 || strings.Contains(path, "@") || at && !strings.Contains(before, "=")
 }
 
 func (c *connection) setQuery(text string) error {

@@ -39,6 +39,29 @@ type Derived struct {
 	Part Part
 	// FieldPath is the path of the spec field that refers to that Secret.
 	FieldPath string
+	// TLSFrom is the first release whose backend can be configured to use TLS. It is set only for PartHostPlain, and empty
+	// if no release has one.
+	TLSFrom string `json:",omitempty"`
+}
+
+// errTLS reports a connection string that requires TLS for a backend that cannot be configured to use TLS.
+type errTLS struct{ sslMode string }
+
+func (e errTLS) Error() string {
+	return fmt.Sprintf("the connection string sets sslmode=%s, which this server release does not support for this store", e.sslMode)
+}
+
+// Derive returns the entry's part of a value (see Derive), or an error with the remedy.
+func (d *Derived) Derive(value string) (string, error) {
+	part, err := Derive(d.Part, value)
+	if _, insists := errors.AsType[errTLS](err); insists {
+		const weaker = "set sslmode=prefer, with which the server may connect without TLS"
+		if d.TLSFrom == "" {
+			return "", fmt.Errorf("%w; %s", err, weaker)
+		}
+		return "", fmt.Errorf("%w; use server release %s or later, or %s", err, d.TLSFrom, weaker)
+	}
+	return part, err
 }
 
 // Derive returns a part of a Secret's value. The value is a connection string: postgresql://user:password@host:port/db
@@ -62,7 +85,7 @@ func (c *connection) part(part Part) (string, error) {
 		return usable(c.host, "the host")
 	case PartHostPlain:
 		if insistsOnTLS(c.sslMode) {
-			return "", fmt.Errorf("the connection string sets sslmode=%s, which the server does not support for this store; set sslmode=prefer", c.sslMode)
+			return "", errTLS{c.sslMode}
 		}
 		return usable(c.host, "the host")
 	case PartPort:

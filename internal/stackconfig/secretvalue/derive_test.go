@@ -22,6 +22,8 @@ func TestDerive(t *testing.T) {
 		"postgresql://me:a b%25c@db/stack?application_name=x":                                   "",
 		"postgresql://me:a%20b%25c~d@db/stack?application_name=x":                               "db 5432 stack me a_b%c~d a%20b%25c~d prefer",
 		"postgresql://db/stack?user=me&password=hidden&port=5433":                               "db 5433 stack me hidden hidden prefer",
+		"postgresql://me:a:b@db:5433/stack":                                                     "db 5433 stack me a:b a%3Ab prefer",
+		"postgresql://db/stack?user=me%40x&password=a@b":                                        "db 5432 stack me@x a@b a%40b prefer",
 		"postgresql://me:hidden@[::1]:5433/stack":                                               "::1 5433 stack me hidden hidden prefer",
 		"host=db user=me password=hidden":                                                       "db 5432 me me hidden hidden prefer",
 		`host = db  port=5433 dbname='my db' user=me password='it\'s h\\idden' sslmode=require`: `db 5433 my_db me it's_h\idden it%27s%20h%5Cidden require`,
@@ -43,6 +45,7 @@ func TestDerive(t *testing.T) {
 
 func TestDeriveErrors(t *testing.T) {
 	const host, password = secretvalue.PartHost, secretvalue.PartPassword
+	const escape = "the connection string is invalid; percent-encode the characters @ / : # ? % [ ] in its user and password, for example @ as %40"
 	for _, tc := range []struct {
 		part        secretvalue.Part
 		value, want string
@@ -54,6 +57,12 @@ func TestDeriveErrors(t *testing.T) {
 		{host, "postgresql://me:hid%zzden@db/stack", "the connection string is invalid; percent-encode the characters @ / : # ? % [ ] in its user and password, for example @ as %40"},
 		{host, "postgresql://me:hid#den@db/stack", "the connection string is invalid; percent-encode the characters @ / : # ? % [ ] in its user and password, for example @ as %40"},
 		{host, "postgresql://me:hidden@db/stack?a=%zz", "the connection string is invalid; percent-encode the characters @ / : # ? % [ ] in its user and password, for example @ as %40"},
+		{host, "postgresql://me:hid/den@db/stack", escape},
+		{host, "postgresql://me:12/den@db/stack", escape},
+		{host, "postgresql://me:12@den/x@db/stack", escape},
+		{host, "postgresql://me:hid@den@db/stack", escape},
+		{host, "postgresql://me:12?den@db/stack", escape},
+		{host, "postgresql://me:hid?den@db/stack", escape},
 		{host, "postgresql://me:hidden@one:5432,two:5432/stack", "the connection string has several hosts, but the server supports only one; keep one host"},
 		{host, "host=one,two user=hidden", "the connection string has several hosts, but the server supports only one; keep one host"},
 		{host, "postgresql://me:hidden@/stack", "the connection string has no host; add the host"},
@@ -66,7 +75,7 @@ func TestDeriveErrors(t *testing.T) {
 		{host, "host=db user=me hidden hidden=1", "the value is not a PostgreSQL connection string; write postgresql://user:password@host:port/database"},
 		{host, "host=db user='hidden", "the connection string has a quote that is not closed; close the quote"},
 		{host, "host=db user=me hid/den=1", "the connection string has a parameter that the operator cannot pass to the server; remove the parameter"},
-		{secretvalue.PartHostPlain, "postgresql://me:hidden@db/stack?sslmode=verify-full", "the connection string sets sslmode=verify-full, which the server does not support for this store; set sslmode=prefer"},
+		{secretvalue.PartHostPlain, "postgresql://me:hidden@db/stack?sslmode=verify-full", "the connection string sets sslmode=verify-full, which this server release does not support for this store"},
 		{password, "postgresql://me@db/stack", "the password is empty; set a value"},
 		{password, "postgresql://me:12345@db/stack", "the password looks like a number, so the server converts and then rejects the value; use another value"},
 		{secretvalue.PartPasswordEncoded, "postgresql://me:true@db/stack", "the password looks like a boolean, so the server converts and then rejects the value; use another value"},
@@ -161,4 +170,18 @@ func FuzzDerive(f *testing.F) {
 			}
 		}
 	})
+}
+
+// The remedy for a connection string that requires TLS names a release with TLS before a weaker setting.
+func TestDeriveNamesTheRelease(t *testing.T) {
+	for from, want := range map[string]string{
+		"1.4": "; use server release 1.4 or later, or set sslmode=prefer, with which the server may connect without TLS",
+		"":    "; set sslmode=prefer, with which the server may connect without TLS",
+	} {
+		entry := secretvalue.Derived{Part: secretvalue.PartHostPlain, TLSFrom: from}
+		_, err := entry.Derive("postgresql://me:hidden@db/stack?sslmode=require")
+		if err == nil || !strings.HasSuffix(err.Error(), want) || strings.Contains(err.Error(), "hidden") {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
 }

@@ -1,7 +1,9 @@
 package secretvalue
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"regexp"
 	"strings"
 	"unicode"
@@ -49,6 +51,27 @@ func Usable(value string) error {
 		// From 1.2 on, the server's command-line program replaces references, and the workers then replace references in the
 		// result (server fact 6).
 		return errors.New("contains a reference such as ${env.NAME}, which server releases from 1.2 on replace; use another value")
+	}
+	return nil
+}
+
+// MaxVariable is the size in bytes of the longest environment variable that Linux accepts, with its name, an equals sign
+// and a zero byte.
+const MaxVariable = 128 << 10
+
+// Environment returns the reason why a variable cannot have a value, or why the server would not read it unchanged, or
+// nil. The parameter text reports whether the server requires text. The error never contains the value.
+func Environment(variable string, value []byte, text bool) error {
+	longest := MaxVariable - len(variable) - 2
+	switch {
+	case len(value) == 0:
+		return errors.New("is empty; set a value")
+	case len(value) > longest:
+		return fmt.Errorf("is longer than the %d bytes that an environment variable can contain; shorten the value", longest)
+	case bytes.IndexByte(value, 0) >= 0:
+		return errors.New("contains a zero byte, which an environment variable cannot contain; use another value")
+	case text:
+		return Usable(string(value))
 	}
 	return nil
 }

@@ -47,6 +47,9 @@ func (b *backendWriter) redis() {
 	b.put("port", yamlnode.Int(int64(b.store.Port)), b.store.Path.Child("endpoint"))
 }
 
+// sslMode is the key with which a PostgreSQL backend is configured to use TLS.
+const sslMode = "ssl_mode"
+
 // postgres writes the connection string in parts, because every release reads the parts (FR-052). Not every release
 // reads a whole string, and those that do reject libpq's keyword form (server fact 44, server fact 45).
 func (b *backendWriter) postgres() {
@@ -54,7 +57,7 @@ func (b *backendWriter) postgres() {
 		return
 	}
 	host, password := secretvalue.PartHost, secretvalue.PartPassword
-	if _, known := b.kind.Class.Key("ssl_mode"); !known {
+	if _, known := b.kind.Class.Key(sslMode); !known {
 		host = secretvalue.PartHostPlain
 	}
 	if b.kind.EncodePassword {
@@ -65,7 +68,7 @@ func (b *backendWriter) postgres() {
 	b.putPart("db", secretvalue.PartDB)
 	b.putPart("user", secretvalue.PartUser)
 	b.putPart(b.kind.CredentialKey, password)
-	b.putPart("ssl_mode", secretvalue.PartSSLMode)
+	b.putPart(sslMode, secretvalue.PartSSLMode)
 }
 
 // putPart writes a part of the connection string, if the backend has a key for it.
@@ -81,6 +84,9 @@ func (b *backendWriter) part(key string, part secretvalue.Part, ref *intent.Secr
 	variable := names.EnvVar(b.id, key)
 	value := secretvalue.Derived{
 		Key: derivedKey(b.kind.Family, key), Secret: ref.Name, SecretKey: ref.Key, Part: part, FieldPath: ref.Path.String(),
+	}
+	if part == secretvalue.PartHostPlain {
+		value.TLSFrom = release.FirstLineWithBackendKey(b.kind.Type, sslMode)
 	}
 	if !slices.Contains(b.derived, value) {
 		b.derived = append(b.derived, value)

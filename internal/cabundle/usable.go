@@ -1,4 +1,4 @@
-package resolve
+package cabundle
 
 import (
 	"crypto/sha256"
@@ -12,21 +12,20 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-
-	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// checkCertificate returns an error that explains why a server cannot serve HTTPS with a Secret. It returns nil if the
-// server can, or if the certificate or the key is missing. The error does not contain the Secret's data.
-func checkCertificate(secret *corev1.Secret, now time.Time) error {
+// CheckSecret returns an error that explains why a server cannot serve HTTPS with a Secret. It returns nil if the server
+// can, or if the certificate or the key is missing. A zero time leaves out the check of the expiry. The error does not
+// contain the Secret's data.
+func CheckSecret(secret *corev1.Secret, now time.Time) error {
 	if secret.Type != corev1.SecretTypeTLS {
 		return fmt.Errorf("has the type %q; create the Secret again with the type %s", secret.Type, corev1.SecretTypeTLS)
 	}
-	certificate, key := secret.Data[names.TLSCertificate], secret.Data[names.TLSKey]
+	certificate, key := secret.Data[corev1.TLSCertKey], secret.Data[corev1.TLSPrivateKeyKey]
 	if len(certificate) == 0 || len(key) == 0 {
-		return nil // check reports the missing key
+		return nil // the caller reports the missing key
 	}
-	leaf, err := parseCertificate(certificate)
+	leaf, err := ParseLeaf(certificate)
 	if err != nil {
 		return err
 	}
@@ -44,16 +43,16 @@ func checkCertificate(secret *corev1.Secret, now time.Time) error {
 	return nil
 }
 
-// parseCertificate returns the first certificate of a chain, which is the certificate of the server.
-func parseCertificate(data []byte) (*x509.Certificate, error) {
+// ParseLeaf returns the first certificate of a chain, which is the certificate of the server.
+func ParseLeaf(data []byte) (*x509.Certificate, error) {
 	block := findPEM(data, func(kind string) bool { return kind == "CERTIFICATE" })
 	if block == nil {
 		return nil, fmt.Errorf("has no certificate in PEM format under %s; store the certificate in PEM format",
-			names.TLSCertificate)
+			corev1.TLSCertKey)
 	}
 	certificate, err := x509.ParseCertificate(block.Bytes)
 	if err != nil {
-		return nil, fmt.Errorf("has an invalid certificate under %s; replace the certificate", names.TLSCertificate)
+		return nil, fmt.Errorf("has an invalid certificate under %s; replace the certificate", corev1.TLSCertKey)
 	}
 	return certificate, nil
 }
@@ -64,15 +63,15 @@ func checkKey(data []byte) error {
 	block := findPEM(data, func(kind string) bool { return strings.HasSuffix(kind, "PRIVATE KEY") })
 	switch {
 	case block == nil:
-		return fmt.Errorf("has no private key in PEM format under %s; store the private key in PEM format", names.TLSKey)
+		return fmt.Errorf("has no private key in PEM format under %s; store the private key in PEM format", corev1.TLSPrivateKeyKey)
 	case block.Type == "ENCRYPTED PRIVATE KEY" || block.Headers["DEK-Info"] != "":
-		return fmt.Errorf("has a private key with a passphrase under %s; store the private key without the passphrase", names.TLSKey)
+		return fmt.Errorf("has a private key with a passphrase under %s; store the private key without the passphrase", corev1.TLSPrivateKeyKey)
 	}
 	_, pkcs1 := x509.ParsePKCS1PrivateKey(block.Bytes)
 	_, pkcs8 := x509.ParsePKCS8PrivateKey(block.Bytes)
 	_, ec := x509.ParseECPrivateKey(block.Bytes)
 	if pkcs1 != nil && pkcs8 != nil && ec != nil {
-		return fmt.Errorf("has an invalid private key under %s; replace the private key", names.TLSKey)
+		return fmt.Errorf("has an invalid private key under %s; replace the private key", corev1.TLSPrivateKeyKey)
 	}
 	return nil
 }
@@ -90,7 +89,7 @@ func findPEM(data []byte, wanted func(kind string) bool) *pem.Block {
 // Fingerprint returns the SHA-256, in hex, of the certificate that a server with this chain presents. It is empty if
 // the first certificate of the chain is missing or invalid.
 func Fingerprint(chain []byte) string {
-	certificate, err := parseCertificate(chain)
+	certificate, err := ParseLeaf(chain)
 	if err != nil {
 		return ""
 	}
