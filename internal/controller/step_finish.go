@@ -216,7 +216,7 @@ func (r *Reconciler) describe(s *state) {
 	if !s.applied.rejected(kindService) {
 		now.ServiceURL = ""
 		if s.applied.has(kindService) {
-			now.ServiceURL = serviceURL(s.stack, made.ServesTLS)
+			now.ServiceURL = serviceURL(s.stack, made.PodsServeTLS())
 		}
 	}
 	if !s.applied.rejectedExposure() {
