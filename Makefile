@@ -20,7 +20,7 @@ BIN := $(CACHE)/bin
 # its table.
 PURE_PACKAGES := api internal/absorb internal/bounds internal/cabundle internal/cli/change internal/cli/document internal/cli/dryrun internal/cli/findings internal/cli/upgrade internal/cli/view \
 	internal/convert internal/distribution internal/doctor internal/envref internal/externalprovider internal/imagename internal/intent internal/jsontext internal/manifest internal/names internal/ogxserver internal/operatorconfig internal/plan internal/playground internal/podspec internal/podtemplate internal/quantity \
-	internal/redact internal/refusal internal/rollout internal/render internal/retention internal/stackconfig internal/startup internal/status internal/suggest internal/support internal/typecheck internal/validate
+	internal/redact internal/refusal internal/rollout internal/render internal/retention internal/stackconfig internal/startup internal/status internal/suggest internal/support internal/typecheck internal/validate internal/volume
 PURE := $(patsubst %,./%/...,$(PURE_PACKAGES))
 
 # These packages start goroutines. Their tests run under the race detector, the longest first. It makes tests about six

@@ -151,14 +151,14 @@ type ResolvedDistribution struct {
 	// version is the version that the spec requests.
 	// +optional
 	Version string `json:"version,omitempty"`
-	// catalogueImage is the image in the operator's catalog for name and version. It is set only while the operator's
-	// configuration replaces this image. The stack uses this image again when the replacement is removed.
+	// catalogueImage is the image in the operator's catalog for name and version. It is set only while the stack
+	// runs another image, because the operator's configuration replaces it, or because the pods keep an earlier template.
 	// +optional
 	CatalogueImage string `json:"catalogueImage,omitempty"`
 	// image is the image that runs.
 	// +optional
 	Image string `json:"image,omitempty"`
-	// imageFrom is the source of the image.
+	// imageFrom is the source of the image. It is not set while the pods keep the image of an earlier template.
 	// +optional
 	ImageFrom ImageSource `json:"imageFrom,omitempty"`
 	// digest is the digest to which the image was resolved. It is set if the labels of the image were read, or if the pods

@@ -121,7 +121,7 @@ func (r *Reconciler) observe(
 	live, external := s.live(), s.externalProviders()
 	observed = status.Workload(status.WorkloadInput{
 		Deployment: live.deployment, ReplicaSets: live.replicaSets, Pods: pods, Claims: claims,
-		Earlier:  s.runsEarlier(failure),
+		Earlier: s.runsEarlier(failure), Kept: s.owned.decision.Outcome == rollout.KeepTemplate,
 		External: external, Now: r.now(),
 	})
 	s.report.conditions = append(s.report.conditions, observed.Available)
@@ -216,13 +216,17 @@ func (r *Reconciler) describe(s *state) {
 	if !s.applied.rejected(kindService) {
 		now.ServiceURL = ""
 		if s.applied.has(kindService) {
-			now.ServiceURL = serviceURL(s.stack, made.ServesTLS)
+			now.ServiceURL = serviceURL(s.stack, made.PodsServeTLS())
 		}
 	}
 	if !s.applied.rejectedExposure() {
 		now.RouteURL = routeURL(made, s.applied.objects)
 	}
 	now.ResolvedDistribution = s.resolved()
+	if image := s.keptImage(); image != "" {
+		now.ResolvedDistribution.Image, now.ResolvedDistribution.ImageFrom, now.ResolvedDistribution.Digest = image, "", ""
+		now.ResolvedDistribution.CatalogueImage = s.image.catalog
+	}
 	now.ConfigGeneration = nil
 	if made.Config != nil {
 		now.ConfigGeneration = configGeneration(made, s.applied.objects)
@@ -278,6 +282,19 @@ func (s *state) resolved() *v1alpha2.ResolvedDistribution {
 		resolved.CatalogueImage = s.image.catalog
 	}
 	return resolved
+}
+
+// keptImage returns the image of a template that is kept if it is not the image that the operator would run, and
+// otherwise an empty string.
+func (s *state) keptImage() string {
+	if outcome := s.owned.decision.Outcome; outcome != rollout.KeepTemplate && outcome != rollout.RolledBack {
+		return ""
+	}
+	running, rendered := imageOf(s.stack, s.applied.deployment), s.planned.plan.Image()
+	if running == rendered || running == s.labels.distribution.Image {
+		return ""
+	}
+	return running
 }
 
 func configGeneration(made *plan.Plan, objects []apply.Applied) *v1alpha2.ConfigGeneration {

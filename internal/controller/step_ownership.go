@@ -16,6 +16,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
@@ -35,13 +36,17 @@ type owned struct {
 func (r *Reconciler) checkOwnership(
 	ctx context.Context, stack *stack, workload *workload, made planned,
 ) (planned, owned, error) {
-	desired, err := r.desired(ctx, stack, &made)
+	left, err := r.leftMounted(ctx, stack, workload, made.plan)
+	if err != nil {
+		return made, owned{}, err
+	}
+	desired, err := r.desired(ctx, stack, &made, left)
 	if _, taken := errors.AsType[*apply.NameTaken](err); taken {
 		made.input.LongConfigMapName = true
 		if err := r.build(ctx, &made); err != nil {
 			return made, owned{}, err
 		}
-		desired, err = r.desired(ctx, stack, &made)
+		desired, err = r.desired(ctx, stack, &made, left)
 	}
 	if err != nil {
 		return made, owned{}, notOurs(err)
@@ -64,13 +69,39 @@ func (r *Reconciler) checkOwnership(
 	return made, found, found.setDeployment(found.decision.Deployment)
 }
 
-// desired returns the planned objects, including the Secret with derived values, each with its live state.
-func (r *Reconciler) desired(ctx context.Context, stack *stack, made *planned) ([]apply.Desired, error) {
+// desired returns the planned objects, including the Secret with derived values, each with its live state. It returns
+// none of the objects in left.
+func (r *Reconciler) desired(
+	ctx context.Context, stack *stack, made *planned, left []apply.Child,
+) ([]apply.Desired, error) {
 	wanted, err := unstructuredObjects(made.plan.WithStorageSecret(made.derived))
 	if err != nil {
 		return nil, err
 	}
+	wanted = slices.DeleteFunc(wanted, func(object *unstructured.Unstructured) bool {
+		return slices.Contains(left, apply.Child{Kind: object.GroupVersionKind(), Name: object.GetName()})
+	})
 	return r.applier.CheckOwnership(ctx, ownerOf(stack), wanted)
+}
+
+// leftMounted returns the existing ConfigMaps that the pods of an operator for v1alpha1 mount, as long as the Deployment
+// keeps the template of this operator. Any write to them would replace the pods after a return to that operator, which
+// hashes the version of a ConfigMap into the template.
+func (r *Reconciler) leftMounted(
+	ctx context.Context, stack *stack, workload *workload, made *plan.Plan,
+) ([]apply.Child, error) {
+	if workload.deployment == nil || workload.running.Template != "" {
+		return nil, nil
+	}
+	decision, err := r.decide(ctx, stack, workload.deployment, workload.replicaSets, made.Rendered)
+	if err != nil || decision.Outcome != rollout.KeepTemplate {
+		return nil, err
+	}
+	return slices.DeleteFunc(usedBy(&workload.deployment.Spec.Template.Spec), func(child apply.Child) bool {
+		object := &metav1.PartialObjectMetadata{}
+		object.SetGroupVersionKind(child.Kind)
+		return child.Kind.Kind != kindConfigMap || r.cache.Get(ctx, childKey(stack, child.Name), object) != nil
+	}), nil
 }
 
 // unstructuredObjects converts the objects to unstructured objects for the applier.

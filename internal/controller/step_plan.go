@@ -13,6 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/bounds"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve"
@@ -117,6 +118,7 @@ func (r *Reconciler) planInput(ctx context.Context, f planFacts) (planned, error
 		KeepsGroup: plan.KeepsGroup(f.workload.deployment, running),
 		Trust:      f.configMaps.trust, Unexposed: owner != nil, Bounds: f.bounds,
 		StorageSecret: running.StorageSecret, EarlierHost: earlierHost,
+		Running:  render.Endpoints(f.workload.deployment, f.workload.replicaSets, names.ServerContainer(f.stack.Annotations)),
 		Packages: f.external.packages, PackageDigests: f.external.digests,
 		Serving: f.secrets.values.Serving(render.TLSSecret(&f.stack.Spec)),
 	}}, nil

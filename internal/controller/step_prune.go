@@ -21,8 +21,11 @@ import (
 
 // prune deletes the objects that the plan no longer contains. Objects that an existing ReplicaSet uses are kept, so
 // that pods of an older revision can still start, and a rollback to that revision is possible. Objects that expose the
-// stack are kept while the exposure settings are unknown, or while the API server rejects their replacement.
-func (r *Reconciler) prune(ctx context.Context, stack *stack, live *workload, own *owned, keepsExposure bool) error {
+// stack are kept while the exposure settings are unknown, or while the API server rejects their replacement. The policy
+// that makes Gateways connect over HTTPS is kept while pods serve HTTPS.
+func (r *Reconciler) prune(
+	ctx context.Context, stack *stack, live *workload, own *owned, keepsExposure, podsServeTLS bool,
+) error {
 	keep, err := r.kept(ctx, stack, live, own)
 	if err != nil {
 		return err
@@ -34,7 +37,7 @@ func (r *Reconciler) prune(ctx context.Context, stack *stack, live *workload, ow
 		return used
 	})
 	_, err = r.applier.Prune(ctx, ownerOf(stack), r.prunedKinds(), func(child apply.Child) bool {
-		if keep[child] || keepsExposure && exposes(stack, child) {
+		if keep[child] || keepsExposure && exposes(stack, child) || podsServeTLS && verifiesServer(stack, child) {
 			return true
 		}
 		ofPods := child.Kind.Kind == kindConfigMap || child.Kind.Kind == kindSecret || child.Kind.Kind == kindServiceAccount
@@ -45,7 +48,12 @@ func (r *Reconciler) prune(ctx context.Context, stack *stack, live *workload, ow
 
 // exposes reports whether a child is part of the stack's exposure.
 func exposes(stack *stack, child apply.Child) bool {
-	return slices.Contains(render.ExposureKinds(), child.Kind) || child.Kind == render.BackendTLSPolicyKind ||
+	return slices.Contains(render.ExposureKinds(), child.Kind) || verifiesServer(stack, child)
+}
+
+// verifiesServer reports whether a child makes Gateways connect to the server over HTTPS.
+func verifiesServer(stack *stack, child apply.Child) bool {
+	return child.Kind == render.BackendTLSPolicyKind ||
 		child.Kind.Kind == kindConfigMap && child.Name == names.ServerCA(stack.Name)
 }
 

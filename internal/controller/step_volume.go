@@ -24,7 +24,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/volume"
 )
 
 // These are the paths of the requested values in a claim.
@@ -49,7 +49,7 @@ func (o *owned) keepVolume(stack *stack, made *plan.Plan) error {
 	if err != nil || live == nil {
 		return err
 	}
-	if refused := validate.Claim(stack, live); len(refused) > 0 {
+	if refused := volume.Conflicts(stack, live); len(refused) > 0 {
 		o.troubled(keptForGood(refused[0]))
 	}
 	if err := keepClass(claim, live); err != nil {

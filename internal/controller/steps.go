@@ -77,7 +77,8 @@ var steps = []step{
 	}},
 	{"prune", v1alpha2.ConditionDeploymentUpdated, func(ctx context.Context, r *Reconciler, s *state) error {
 		keepsExposure := s.planned.input.Cluster.ExposureUnknown || s.applied.rejectedExposure()
-		return r.prune(ctx, s.stack, s.live(), &s.owned, keepsExposure)
+		made := s.planned.plan
+		return r.prune(ctx, s.stack, s.live(), &s.owned, keepsExposure, made.PodsServeTLS() && !made.ServesTLS)
 	}},
 	{"rejections", v1alpha2.ConditionDeploymentUpdated, func(_ context.Context, _ *Reconciler, s *state) error {
 		return reportRejections(s.applied.rejections)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
@@ -22,6 +23,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // newConvertedStack returns the stack that results from a v1alpha1 object that the previous operator managed.
@@ -45,7 +47,9 @@ status: {`+status+`}`), &values); err != nil {
 }
 
 // createV1alpha1Deployment creates a stack's Deployment as the previous operator did.
-func (f *fixture) createV1alpha1Deployment(t *testing.T, stack *stack, container corev1.Container) {
+func (f *fixture) createV1alpha1Deployment(
+	t *testing.T, stack *stack, container corev1.Container, volumes ...corev1.Volume,
+) {
 	t.Helper()
 	labels := map[string]string{"app": "llama-stack", "app.kubernetes.io/instance": stack.Name}
 	container.Name = names.Container
@@ -54,7 +58,8 @@ func (f *fixture) createV1alpha1Deployment(t *testing.T, stack *stack, container
 		Spec: appsv1.DeploymentSpec{
 			Selector: &metav1.LabelSelector{MatchLabels: labels},
 			Template: corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{Containers: []corev1.Container{container}},
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec:       corev1.PodSpec{Containers: []corev1.Container{container}, Volumes: volumes},
 			},
 		},
 	}
@@ -102,6 +107,51 @@ func TestReleaseOfATakenOverStack(t *testing.T) {
 		now := f.checkAdoption(t, changed, rollout.Changed)
 		if image, want := now.Spec.Containers[0].Image, "docker.io/ogxai/distribution-starter:0.3.5"; image != want {
 			t.Errorf("%s: image %q after a change, want %q", name, image, want)
+		}
+	}
+}
+
+// TestKeptPodsOfATakenOverStack checks that a takeover writes no ConfigMap that the kept pods mount, because the previous
+// operator restarts pods after each write to it, and that the status names the image that runs. The next change writes
+// the ConfigMap and replaces the image.
+func TestKeptPodsOfATakenOverStack(t *testing.T) {
+	const running, next = "docker.io/llamastack/distribution-starter:latest", "docker.io/ogxai/distribution-starter:0.3.5"
+	const server, told = "distribution: {name: starter}, tlsConfig: {caBundle: {configMapName: ca}}", "version: {llamaStackServerVersion: 0.3.5}"
+	f := newFixture(t)
+	stack := newConvertedStack(t, server, told)
+	certificate, _ := testutil.NewCertificate(t, time.Now().Add(time.Hour))
+	source := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "ca"}, Data: map[string]string{"ca-bundle.crt": string(certificate)}}
+	bundle := &corev1.ConfigMap{ObjectMeta: childMeta(stack, names.CABundle("my")), Data: map[string]string{names.CABundleFile: "older"}}
+	f.createObjects(t, source, bundle)
+	f.createV1alpha1Deployment(t, stack, corev1.Container{Image: running}, corev1.Volume{Name: names.CAVolume, VolumeSource: corev1.VolumeSource{
+		ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: bundle.Name}},
+	}})
+	for i, want := range []struct {
+		server, image string
+		keeps         bool
+	}{{server, running, true}, {server, running, true}, {server + ", workers: 2", next, false}} {
+		stack := newConvertedStack(t, want.server, told)
+		stack.Generation = int64(len(want.server))
+		s, err := f.runSteps(t, stack, "apply")
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.describe(s)
+		now := &corev1.ConfigMap{}
+		if err := f.Get(t.Context(), client.ObjectKeyFromObject(bundle), now); err != nil {
+			t.Fatal(err)
+		}
+		if kept := now.ResourceVersion == bundle.ResourceVersion; kept != want.keeps {
+			t.Errorf("reconcile %d: the mounted ConfigMap is as it was: %t, want %t", i+1, kept, want.keeps)
+		}
+		known := stack.Status.ResolvedDistribution
+		if known.Image != want.image || known.Catalogue() != next {
+			t.Errorf("reconcile %d: image %q and %q of the catalog in the status, want %q and %q", i+1, known.Image,
+				known.Catalogue(), want.image, next)
+		}
+		message := s.report.conditionTexts()[v1alpha2.ConditionAdopted]
+		if names := strings.Contains(message, strconv.Quote(next)+" instead of "+strconv.Quote(running)); names != want.keeps {
+			t.Errorf("reconcile %d: the condition names both images: %t, want %t: %s", i+1, names, want.keeps, message)
 		}
 	}
 }

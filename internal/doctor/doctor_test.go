@@ -247,6 +247,7 @@ func TestOperatorProblems(t *testing.T) {
 	status := func(version string, at time.Time) v1alpha2.LlamaStackDistribution {
 		s := stack("my", "True", "", "")
 		s.Status.Version = &v1alpha2.VersionStatus{OperatorVersion: version, LastUpdated: &metav1.Time{Time: at}}
+		s.Status.ObservedGeneration = 1
 		return s
 	}
 	lease := func(namespace string, age time.Duration) coordinationv1.Lease {
@@ -368,6 +369,19 @@ error stacks: team-a/fails: SecretNotFound: Secret s is missing
 warning stacks: team-a/beside: DataNotOnVolume: the server stores the data of files in /a`,
 		},
 	})
+	written := healthy(t)
+	written.Stacks.Value[0].ManagedFields = []metav1.ManagedFieldsEntry{
+		{Manager: "helm", APIVersion: "llamastack.io/v1alpha1", Time: &metav1.Time{Time: now}},
+		{Manager: "kubectl", APIVersion: "llamastack.io/v1alpha2"},
+		{Manager: "manager", APIVersion: "llamastack.io/v1alpha1", Subresource: "status"},
+	}
+	const want = "field managers that write stacks as v1alpha1: helm (last on "
+	if !slices.ContainsFunc(doctor.Examine(written), func(f doctor.Finding) bool {
+		return f.Status == doctor.OK && strings.HasPrefix(f.Message, want+now.UTC().Format(time.DateOnly)+")") &&
+			!strings.Contains(f.Message, "kubectl") && !strings.Contains(f.Message, "manager (")
+	}) {
+		t.Errorf("%+v\nwant a message with %q", doctor.Examine(written), want)
+	}
 	many := healthy(t)
 	for range 60 {
 		many.Stacks.Value = append(many.Stacks.Value, stack("x", "False", "RolloutFailed", ""))

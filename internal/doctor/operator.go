@@ -121,12 +121,13 @@ func operatorVersions(facts *Facts) []string {
 	return found
 }
 
-// newestStatus returns the version in the most recent status of any stack.
+// newestStatus returns the version in the most recent status of any stack. It ignores the status of an operator for
+// v1alpha1, which does not observe generations.
 func newestStatus(stacks []v1alpha2.LlamaStackDistribution) *v1alpha2.VersionStatus {
 	var newest *v1alpha2.VersionStatus
 	for i := range stacks {
 		version := stacks[i].Status.Version
-		if version == nil || version.LastUpdated == nil {
+		if version == nil || version.LastUpdated == nil || stacks[i].Status.ObservedGeneration == 0 {
 			continue
 		}
 		if newest == nil || newest.LastUpdated.Before(version.LastUpdated) {

@@ -40,6 +40,9 @@ func checkStacks(r *report, facts *Facts) {
 	if healthy == len(facts.Stacks.Value) {
 		r.ok(fmt.Sprintf("stacks that are Ready: %d of %d", healthy, len(facts.Stacks.Value)))
 	}
+	if writers := olderWriters(facts.Stacks.Value); writers != "" {
+		r.ok(writers)
+	}
 }
 
 // judge returns the status of a stack, with the reason and the message of the condition that Ready depends on.

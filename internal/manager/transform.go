@@ -11,6 +11,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 
@@ -195,7 +196,8 @@ func stripReplicaSet(object any) (any, error) {
 	return kept, nil
 }
 
-// needs returns the references of a pod template to objects that the operator creates.
+// needs returns the references of a pod template to objects that the operator creates, and the endpoints that its
+// startup probes request.
 func needs(pod *corev1.PodSpec) corev1.PodSpec {
 	kept := corev1.PodSpec{ServiceAccountName: pod.ServiceAccountName}
 	for i := range pod.Volumes {
@@ -207,6 +209,11 @@ func needs(pod *corev1.PodSpec) corev1.PodSpec {
 	}
 	for i := range pod.Containers {
 		container := corev1.Container{Name: pod.Containers[i].Name}
+		if probe := pod.Containers[i].StartupProbe; probe != nil && probe.HTTPGet != nil {
+			container.StartupProbe = &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{
+				Scheme: probe.HTTPGet.Scheme, Port: intstr.FromInt32(probe.HTTPGet.Port.IntVal),
+			}}}
+		}
 		for _, variable := range pod.Containers[i].Env {
 			if from := variable.ValueFrom; from != nil && from.SecretKeyRef != nil {
 				container.Env = append(container.Env, corev1.EnvVar{ValueFrom: &corev1.EnvVarSource{

@@ -272,6 +272,7 @@ func (p *Plan) recorded(in Input, inputs rollout.Inputs, deployment *appsv1ac.De
 		}
 	}
 	p.unshared(&in.Object.Spec)
+	p.surroundings(in, deployment)
 	record, err := p.record(in)
 	if err != nil {
 		return err

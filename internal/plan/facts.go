@@ -28,6 +28,7 @@ func facts(in Input) render.Input {
 		Offline:   offlineVariables(in),
 		OpenShift: in.OpenShift,
 		Cluster:   in.Cluster,
+		Running:   in.Running,
 
 		KeepsGroup: in.KeepsGroup,
 

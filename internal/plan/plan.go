@@ -68,6 +68,8 @@ type Input struct {
 	StorageSecret *rollout.StorageSecret
 	// OperatorVersion is written to the record, never to the configuration.
 	OperatorVersion string
+	// Running holds the endpoints of the pods that run (see render.Endpoints). It does not affect pods.
+	Running []render.Endpoint
 	// Cluster describes the cluster of the stack. It does not affect pods.
 	Cluster render.Cluster
 	// OpenShift reports whether the cluster, and not the operator, sets the uid, gid and fsGroup of pods.
@@ -164,6 +166,10 @@ func (p *Plan) WithStorageSecret(values map[string][]byte) []render.Object {
 	}
 	return render.InsertSecret(p.Objects, render.StorageSecret(p.input, values))
 }
+
+// PodsServeTLS reports whether the pods that clients reach serve HTTPS. It differs from ServesTLS while a rollout
+// changes the protocol.
+func (p *Plan) PodsServeTLS() bool { return render.PodsServeTLS(p.input) }
 
 // Release returns the server release line of the plan, or an empty string if the release is unknown.
 func (p *Plan) Release() string { return p.input.Server.Release }

@@ -19,7 +19,7 @@ func IngressClass(in Input) string {
 // backendTLS returns the annotations on the Ingress and on the Service that make the Ingress controller connect to the
 // server over HTTPS.
 func backendTLS(in Input) (ingress, service map[string]string) {
-	if !in.Server.ServesTLS || compat(in) || !exposedBy(in, ingressKind) {
+	if !PodsServeTLS(in) || compat(in) || !exposedBy(in, ingressKind) {
 		return nil, nil
 	}
 	return ingresscontroller.BackendTLS(IngressClass(in), names.Service(in.Stack.Name))

@@ -52,5 +52,5 @@ func serverCA(in Input) (*corev1ac.ConfigMapApplyConfiguration, error) {
 }
 
 func gatewaySpeaksTLS(in Input) bool {
-	return in.Backend != nil && in.Server.ServesTLS && exposedBy(in, HTTPRouteKind) && in.Cluster.BackendTLSPolicies
+	return in.Backend != nil && PodsServeTLS(in) && exposedBy(in, HTTPRouteKind) && in.Cluster.BackendTLSPolicies
 }

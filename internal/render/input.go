@@ -62,6 +62,9 @@ type Input struct {
 	EarlierHost bool
 	// Backend holds the values with which a Gateway verifies the server. Nil means that there are no such values.
 	Backend *Backend
+	// Running holds the endpoints of the pods that run, for the objects that lead clients to the pods. During a rollout,
+	// they can differ from the endpoint in the spec. Empty means that no pods run, or that they are unknown.
+	Running []Endpoint
 	// Cluster describes the cluster of the stack.
 	Cluster Cluster
 	// OpenShift reports whether the cluster's security context constraints, and not the operator, set the UID, GID and

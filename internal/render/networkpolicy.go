@@ -27,16 +27,27 @@ func networkPolicy(in Input) (*networkingv1ac.NetworkPolicyApplyConfiguration, e
 	if !in.Cluster.NetworkPolicies && (allowed == nil || compat(in)) {
 		return nil, nil
 	}
-	rule := networkingv1ac.NetworkPolicyIngressRule().
-		WithFrom(peers(in, allowed)...).
-		WithPorts(networkingv1ac.NetworkPolicyPort().
-			WithProtocol(corev1.ProtocolTCP).
-			WithPort(intstr.FromInt32(Port(&in.Stack.Spec))))
+	rule := networkingv1ac.NetworkPolicyIngressRule().WithFrom(peers(in, allowed)...)
+	for _, port := range allowedPorts(in) {
+		rule.WithPorts(networkingv1ac.NetworkPolicyPort().
+			WithProtocol(corev1.ProtocolTCP).WithPort(intstr.FromInt32(port)))
+	}
 	return owned(in, networkingv1ac.NetworkPolicy, names.NetworkPolicy(in.Stack.Name)).
 		WithSpec(networkingv1ac.NetworkPolicySpec().
 			WithPodSelector(podSelector(in)).
 			WithPolicyTypes(networkingv1.PolicyTypeIngress).
 			WithIngress(rule)), nil
+}
+
+// allowedPorts returns the port in the spec, and the other ports of the pods that run. A policy with the name of the
+// port would not need the numbers, but not every network plugin supports names.
+func allowedPorts(in Input) []int32 {
+	ports := []int32{Port(&in.Stack.Spec)}
+	for _, pods := range in.Running {
+		ports = append(ports, pods.Port)
+	}
+	slices.Sort(ports)
+	return slices.Compact(ports)
 }
 
 func allowedFrom(spec *v1alpha2.LlamaStackDistributionSpec) *v1alpha2.AllowedFromSpec {

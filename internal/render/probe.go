@@ -14,8 +14,10 @@ const (
 	// startupSeconds is the time that a server may take to start. A starting server loads models and connects to its
 	// providers.
 	startupSeconds = 600
-	// startupPeriod is the time between two probes of a starting server, in seconds.
-	startupPeriod = 10
+	// startupPeriod is the time between two probes of a starting server, in seconds. Clients wait for a started server
+	// for up to this time. compatStartupPeriod is the period in v1alpha1 stacks, whose pods must not change.
+	startupPeriod       = 2
+	compatStartupPeriod = 10
 	// readinessPeriod and readinessFailures allow a busy server five minutes. Its event loop does not respond while it
 	// ingests documents, and an unready server would lose the request that keeps it busy.
 	readinessPeriod   = release.ReadinessPeriod
@@ -28,7 +30,11 @@ const (
 )
 
 func startupProbe(in Input) *corev1ac.ProbeApplyConfiguration {
-	return health(in).WithPeriodSeconds(startupPeriod).WithFailureThreshold(startupSeconds / startupPeriod)
+	period := int32(startupPeriod)
+	if compat(in) {
+		period = compatStartupPeriod
+	}
+	return health(in).WithPeriodSeconds(period).WithFailureThreshold(startupSeconds / period)
 }
 
 func readinessProbe(in Input) *corev1ac.ProbeApplyConfiguration {

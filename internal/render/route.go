@@ -62,7 +62,7 @@ func route(in Input) (*routeApplyConfiguration, error) {
 	}
 	tls := routeTLS{Termination: "edge", InsecureEdgeTerminationPolicy: "Redirect"}
 	switch {
-	case in.Server.ServesTLS:
+	case PodsServeTLS(in):
 		tls.Termination = "passthrough"
 	case in.Expose.TLSSecretName != "":
 		tls.ExternalCertificate = &routeCertificate{Name: in.Expose.TLSSecretName}

@@ -9,8 +9,9 @@ import (
 )
 
 // service returns the Service of the stack inside the cluster. It refers to the port of the pods by name, so that
-// during a change of the port clients reach the old pods as long as they serve. A v1alpha1 stack has a Service only if
-// its spec sets a port or variables.
+// during a change of the port clients reach the old pods as long as they serve. In a v1alpha1 stack, it refers to the
+// number of the port of these pods, because pods of the operator for v1alpha1 have no name for the port. A v1alpha1
+// stack has a Service only if its spec sets a port or variables.
 func service(in Input) (*corev1ac.ServiceApplyConfiguration, error) {
 	spec := &in.Stack.Spec
 	if compat(in) && (spec.Networking == nil || spec.Networking.Port == 0) && len(overrides(spec).Env) == 0 {
@@ -18,7 +19,7 @@ func service(in Input) (*corev1ac.ServiceApplyConfiguration, error) {
 	}
 	port, target := Port(spec), intstr.FromString(names.PortName)
 	if compat(in) {
-		target = intstr.FromInt32(port) // as the operator for v1alpha1 writes it
+		target = intstr.FromInt32(runningPort(in))
 	}
 	_, annotations := backendTLS(in)
 	return owned(in, corev1ac.Service, names.Service(in.Stack.Name)).

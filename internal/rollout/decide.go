@@ -65,7 +65,8 @@ type Decision struct {
 	// NewerGeneration reports whether the outcome is StaleCache because a record has a newer generation than the
 	// rendering.
 	NewerGeneration bool
-	// Message is the message for the user about KeepTemplate, RolledBack and StaleCache. It contains no values.
+	// Message is the message for the user about KeepTemplate, RolledBack and StaleCache. It contains no values except the
+	// names of images.
 	Message string
 }
 
@@ -243,7 +244,8 @@ func (o observed) keep() (Decision, error) {
 		return Decision{}, err
 	}
 	message := fmt.Sprintf("The pods of Deployment %q keep their earlier template; the next change, or "+
-		"`kubectl rollout restart deployment/%s`, updates these fields: %s", o.live.Name, o.live.Name, differences)
+		"`kubectl rollout restart deployment/%s`, updates these fields: %s%s", o.live.Name, o.live.Name, differences,
+		changedImages(o.live, o.rendered.Deployment.Spec.Template))
 	return Decision{Outcome: KeepTemplate, Deployment: deployment, Record: next, Message: message}, nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	"k8s.io/utils/ptr"
 )
 
 // shownDifferences bounds the number of paths in a message.
@@ -35,6 +36,20 @@ func differences(live *appsv1.Deployment, own, rendered *corev1ac.PodTemplateSpe
 	// renders.
 	compare("", ours, next, func(any, any) bool { return true }, paths)
 	return list(slices.Sorted(maps.Keys(paths))), nil
+}
+
+// changedImages returns a sentence about the containers that get another image.
+func changedImages(live *appsv1.Deployment, rendered *corev1ac.PodTemplateSpecApplyConfiguration) string {
+	var text string
+	for _, running := range live.Spec.Template.Spec.Containers {
+		for _, next := range rendered.Spec.Containers {
+			name, image := ptr.Deref(next.Name, ""), ptr.Deref(next.Image, "")
+			if name == running.Name && image != "" && image != running.Image {
+				text += fmt.Sprintf("; container %q then runs image %q instead of %q", name, image, running.Image)
+			}
+		}
+	}
+	return text
 }
 
 // compare collects the paths of fields that have a value in `a`, and no value or a different value in `b` (decision

@@ -53,6 +53,9 @@ const (
 	exitUnknown = 255
 )
 
+// lateHealthCheck is the likely reason why the kubelet stopped a container.
+const lateHealthCheck = "its health check did not pass in time"
+
 // lostWithNode reports whether a container ended because its node stopped. In this case, the kubelet has neither an
 // exit code nor a log of the container.
 func lostWithNode(ended *corev1.ContainerStateTerminated) bool {
@@ -81,10 +84,10 @@ func crashed(container string, ended *corev1.ContainerStateTerminated, logs stri
 	}
 	switch ended.ExitCode {
 	case 0:
-		return fmt.Sprintf("container %q ended with exit code 0, possibly because its program could not start, or because its health check did not pass in time; %s", container, logs)
+		return fmt.Sprintf("container %q ended with exit code 0, possibly because its program could not start, or because %s; %s", container, lateHealthCheck, logs)
 	case exitKilled, exitTerminated:
-		return fmt.Sprintf("container %q was stopped (exit code %d), possibly because its health check did not pass in time; %s",
-			container, ended.ExitCode, logs)
+		return fmt.Sprintf("container %q was stopped (exit code %d), possibly because %s; %s",
+			container, ended.ExitCode, lateHealthCheck, logs)
 	default:
 		return fmt.Sprintf("container %q crashed with exit code %d; %s", container, ended.ExitCode, logs)
 	}

@@ -43,9 +43,11 @@ var pullAnswers = []struct {
 	{[]string{"no space left"}, "the node's disk is full; free up disk space on the node"},
 }
 
+const cannotBePulled = "cannot be pulled"
+
 // pullFailure returns the reason why an image cannot be pulled, and its new location if it has moved.
 func pullFailure(pod string, container *corev1.ContainerStatus) string {
-	message := fmt.Sprintf("image %q of container %q cannot be pulled", container.Image, container.Name)
+	message := fmt.Sprintf("image %q of container %q %s", container.Image, container.Name, cannotBePulled)
 	if meaning := pullMeaning(container.State.Waiting, "spec.workload.overrides.imagePullPolicy"); meaning != "" {
 		message += ": " + meaning
 	}

@@ -3,6 +3,7 @@ package status
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"time"
@@ -32,6 +33,9 @@ type trouble struct {
 // pod counts as trouble.
 func findTrouble(in WorkloadInput, current *appsv1.ReplicaSet, overdue bool) trouble {
 	if refused := refusal(in.Deployment, current); refused != "" {
+		if ofResources.MatchString(refused) {
+			refused += "; set spec.workload.resources"
+		}
 		return trouble{fatal: true, message: "pods cannot be created: " + refused}
 	}
 	ours := slices.DeleteFunc(slices.Clone(in.Pods), func(pod corev1.Pod) bool {
@@ -74,6 +78,9 @@ func earlierTrouble(in WorkloadInput, current *appsv1.ReplicaSet) trouble {
 	}
 	return trouble{message: message}
 }
+
+// ofResources matches the messages of a quota and of a LimitRange about the requests and the limits of a container.
+var ofResources = regexp.MustCompile(`resources\.(requests|limits)|usage per (Container|Pod)|(requests|limits)\.(cpu|memory)|\b(cpu|memory)=`)
 
 // refusal returns the error with which the API server rejects the creation of pods: an exceeded quota, an admission
 // rule or a missing ServiceAccount. The error names the quota, the rule or the ServiceAccount. The result is empty if

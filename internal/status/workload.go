@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -61,6 +62,8 @@ type WorkloadInput struct {
 	Claims []PendingClaim
 	// Earlier reports whether the Deployment was rendered from an earlier spec.
 	Earlier bool
+	// Kept reports whether the Deployment keeps a template of another version of the operator.
+	Kept bool
 	// External lists the external providers in the spec.
 	External []ExternalProvider
 	// Now is the current time. It determines whether an init container has run for too long.
@@ -153,6 +156,11 @@ func availability(in WorkloadInput, overdue bool) metav1.Condition {
 	}
 	if trouble.message != "" {
 		message += ": " + trouble.message
+	}
+	if in.Kept && (strings.Contains(message, lateHealthCheck) || strings.Contains(message, cannotBePulled)) {
+		message, _, _ = strings.Cut(message, "; see kubectl ")
+		message += fmt.Sprintf("; the pods keep a template of another operator version, with its probes and its image: run "+
+			"`kubectl rollout restart deployment/%s` for the current template", deployment.Name)
 	}
 	return available(metav1.ConditionFalse, unavailableReason(trouble, overdue, seen &&
 		progressReason(deployment) == newSetAvailable), message)

@@ -106,10 +106,10 @@ func staleDeployment() *appsv1.Deployment {
 	return d
 }
 
-func deploymentOverQuota() *appsv1.Deployment {
+func deploymentRefused(message string) *appsv1.Deployment {
 	d := deployment(1, 0, 0, 0)
 	d.Status.Conditions = []appsv1.DeploymentCondition{{
-		Type: appsv1.DeploymentReplicaFailure, Status: corev1.ConditionTrue, Message: "exceeded quota: q",
+		Type: appsv1.DeploymentReplicaFailure, Status: corev1.ConditionTrue, Message: message,
 	}}
 	return d
 }
@@ -181,8 +181,12 @@ var workloadCases = []struct {
 	{"a pod becomes unavailable after the rollout", progressing(deployment(1, 1, 1, 0), "NewReplicaSetAvailable"), nil, nil, "False", "ReplicasUnavailable", "0/1 replicas available with current config"},
 	{"deadline", progressing(deployment(1, 1, 1, 0), "ProgressDeadlineExceeded"), nil, nil, "False", "RolloutFailed", "0/1 replicas available with current config"},
 	{
-		"quota", deploymentOverQuota(), nil, nil, "False", "RolloutFailed",
+		"quota", deploymentRefused("exceeded quota: q"), nil, nil, "False", "RolloutFailed",
 		"0/1 replicas available with current config: pods cannot be created: exceeded quota: q",
+	},
+	{
+		"limit range", deploymentRefused(`Pod "p" is invalid: spec.containers[0].resources.requests: Invalid value: "1Gi": must be less than or equal to memory limit of 512Mi`), nil, nil, "False", "RolloutFailed",
+		`0/1 replicas available with current config: pods cannot be created: Pod "p" is invalid: spec.containers[0].resources.requests: Invalid value: "1Gi": must be less than or equal to memory limit of 512Mi; set spec.workload.resources`,
 	},
 	{
 		"rejected by admission", deployment(1, 0, 0, 0),
@@ -305,6 +309,36 @@ func TestEarlierConfig(t *testing.T) {
 			t.Errorf("message %q, want %q", got.Message, want)
 		}
 	}
+}
+
+// TestKeptTemplate checks that a kept template is named as a cause, with the remedy, if its probe may have stopped the
+// server or if its image cannot be pulled, and not after another problem.
+func TestKeptTemplate(t *testing.T) {
+	const remedy = "`kubectl rollout restart deployment/"
+	for _, tc := range []struct {
+		container corev1.ContainerStatus
+		kept      bool
+		names     bool
+	}{
+		{container: stopped(137), kept: true, names: true},
+		{container: stopped(0), kept: true, names: true},
+		{container: waiting("ImagePullBackOff", ""), kept: true, names: true},
+		{container: stopped(3), kept: true},
+		{container: stopped(137)},
+	} {
+		got := status.Workload(status.WorkloadInput{
+			Deployment: deployment(1, 1, 1, 0), Pods: []corev1.Pod{pod("p", tc.container)}, Kept: tc.kept,
+		}).Available.Message
+		if strings.Contains(got, remedy) != tc.names {
+			t.Errorf("kept %t, the message names the remedy: want %t: %s", tc.kept, tc.names, got)
+		}
+	}
+}
+
+func stopped(code int32) corev1.ContainerStatus {
+	return corev1.ContainerStatus{Name: "llama-stack", RestartCount: 1, LastTerminationState: corev1.ContainerState{
+		Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: "Error"},
+	}}
 }
 
 // TestPendingClaim checks that a claim without a volume is reported as the reason why a pod cannot be scheduled, and

@@ -36,7 +36,8 @@ var (
 	belowPlan = slices.Concat(types, []string{
 		"internal/names", "internal/envref", "internal/suggest", "internal/intent", "internal/stackconfig/...",
 		"internal/distribution",
-		"internal/externalprovider", "internal/validate", "internal/bounds", "internal/cabundle", "internal/convert",
+		"internal/externalprovider", "internal/validate", "internal/volume", "internal/bounds", "internal/cabundle",
+		"internal/convert",
 		"internal/imagename", "internal/jsontext", "internal/podtemplate", "internal/render/...", "internal/rollout",
 		"internal/retention",
 		"internal/startup", "internal/status", "internal/quantity", "internal/typecheck", "internal/plan/settingpath",
@@ -96,6 +97,7 @@ var Rules = []Rule{
 		"internal/distribution",
 		"internal/podspec", "internal/podtemplate",
 	}},
+	{Path: "internal/volume", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/intent"}},
 	{Path: "internal/operatorconfig", Kind: Pure, Imports: []string{
 		"internal/bounds", "internal/imagename", "internal/stackconfig/release", "internal/suggest", "internal/distribution",
 		"internal/validate",

@@ -4,7 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/volume"
 )
 
 // Volume adds the errors and warnings about a change to the volume of a stack. A nil claim means that the
@@ -14,7 +14,7 @@ func (o *Outcome) Volume(before, after Stack, claim *corev1.PersistentVolumeClai
 		return
 	}
 	var found Outcome
-	found.Errors, found.Warnings = validate.VolumeChange(before.Object, after.Object, claim)
+	found.Errors, found.Warnings = volume.Change(before.Object, after.Object, claim)
 	if after.Older {
 		found.rename(convert.OlderPaths)
 	}

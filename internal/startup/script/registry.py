@@ -29,6 +29,7 @@ def _seconds():
 
 
 SOFT_LIMIT = _seconds()  # seconds until the work is rolled back
+PATIENCE = 8  # seconds until a server must be reachable, as meshes start sidecars late
 HARD_LIMIT = SOFT_LIMIT + 5  # seconds until the process is ended, if a library hangs
 
 
@@ -88,9 +89,11 @@ def run():
         say(f"the directory {facts['moved']['to']} is not used: {explain(error)}")
     config = startup_config.Config(option("--config"), facts)
     place = config.registry_place()
+    begin = time.monotonic()
     for _ in range(20):
-        store = startup_stores.open_store(place, facts)
+        store = None
         try:
+            store = startup_stores.open_store(place, facts)
             registry = startup_steps.Registry(store, place, facts, say)
             if registry.preflight():
                 return
@@ -100,8 +103,13 @@ def run():
             break
         except startup_stores.Changed:
             say("another pod changed the registry: trying again")
+        except Exception as error:
+            if time.monotonic() - begin > PATIENCE or not startup_stores.unreachable(error):
+                raise
+            time.sleep(1)
         finally:
-            store.close()
+            if store:
+                store.close()
     else:
         raise startup_config.Refused("other pods kept changing the registry")
     say(f"in line: {len(config.declared)} declared, {len(registry.entries)} kept; {place.kind}, release {text}")

@@ -22,6 +22,13 @@ class Changed(Exception):
     """Another program changed the values that were read."""
 
 
+def unreachable(error):
+    """Reports whether a server cannot be reached. Its answers have codes."""
+    if getattr(error, "pgcode", None) or type(error).__module__ == "sqlite3":
+        return False
+    return isinstance(error, ConnectionError) or type(error).__name__ in ("ConnectionError", "OperationalError")
+
+
 def open_store(place, facts):
     """Opens the store of a place with a library of the image or, without one, with the server's own classes."""
     kind, settings = place.kind, place.settings

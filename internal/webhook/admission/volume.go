@@ -9,7 +9,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/volume"
 )
 
 // volume returns errors and warnings about an update that requests another volume than the stack has. The claim in the
@@ -21,12 +21,12 @@ func (v *Validator) volume(ctx context.Context, before, object *stack) (errs, wa
 	claim, err := v.claim(ctx, object)
 	switch {
 	case err != nil:
-		assumed, warnings := validate.VolumeChange(before, object, nil)
+		assumed, warnings := volume.Change(before, object, nil)
 		return nil, append(assumed, warnings...)
 	case claim == nil:
 		return nil, nil // the operator creates it as the updated spec requests
 	default:
-		return validate.VolumeChange(before, object, claim)
+		return volume.Change(before, object, claim)
 	}
 }
 

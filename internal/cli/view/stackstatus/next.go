@@ -1,6 +1,8 @@
 package stackstatus
 
 import (
+	"strings"
+
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -11,6 +13,8 @@ import (
 func (d *decision) nextForPods() string {
 	pod := d.report.troubled()
 	switch {
+	case strings.Contains(d.live().Message, "`kubectl rollout restart "):
+		return d.kubectl("rollout restart deployment/" + names.Deployment(d.report.Name))
 	case pod == nil:
 		return d.run("status") + " --watch"
 	case pod.Trouble == Crashed:

@@ -74,7 +74,9 @@ type Claim struct {
 	Name  string                            `json:"name"`
 	Phase corev1.PersistentVolumeClaimPhase `json:"phase"`
 	Size  string                            `json:"size,omitempty"`
-	Class string                            `json:"storageClass,omitempty"`
+	// GrowsTo is the requested size while the volume is smaller.
+	GrowsTo string `json:"growsTo,omitempty"`
+	Class   string `json:"storageClass,omitempty"`
 }
 
 // Exposure is an object that exposes the stack outside the cluster.
@@ -156,14 +158,17 @@ func serverOf(facts *Facts) Server {
 }
 
 func claimOf(claim *corev1.PersistentVolumeClaim) Claim {
-	size := claim.Status.Capacity.Storage()
+	size, asked, growsTo := claim.Status.Capacity.Storage(), claim.Spec.Resources.Requests.Storage(), ""
 	if size.IsZero() {
-		size = claim.Spec.Resources.Requests.Storage()
+		size = asked
+	}
+	if size.Cmp(*asked) < 0 {
+		growsTo = asked.String()
 	}
 	return Claim{
 		Name:  claim.Name,
 		Phase: claim.Status.Phase,
-		Size:  size.String(),
+		Size:  size.String(), GrowsTo: growsTo,
 		Class: ptr.Deref(claim.Spec.StorageClassName, ""),
 	}
 }

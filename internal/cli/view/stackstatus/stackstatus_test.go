@@ -186,7 +186,9 @@ var cases = map[string]*stackstatus.Facts{
 					"standard",
 				),
 				Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{"storage": resource.MustParse("10Gi")}},
-			}, Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound}},
+			}, Status: corev1.PersistentVolumeClaimStatus{
+				Phase: corev1.ClaimBound, Capacity: corev1.ResourceList{"storage": resource.MustParse("5Gi")},
+			}},
 		}
 		f.Exposures = []unstructured.Unstructured{
 			{Object: map[string]any{"kind": "Ingress", "metadata": map[string]any{"name": "my-ingress"}}},
@@ -285,6 +287,14 @@ var cases = map[string]*stackstatus.Facts{
 	"crash-loop": with(func(f *facts) {
 		f.deployment(2, 0).replicaSet(4, 2, 0).pods("Running", 2, crashing())
 		f.notReady(v1alpha2.ConditionAvailable, v1alpha2.ReasonRolloutFailed, crash)
+		f.Stack.Status.Phase = v1alpha2.PhaseFailed
+	}),
+	"stopped-by-an-earlier-probe": with(func(f *facts) {
+		stopped := crashing()
+		stopped.LastTerminationState.Terminated.ExitCode = 137
+		f.deployment(1, 0).replicaSet(4, 1, 0).pods("Running", 1, stopped)
+		f.condition(v1alpha2.ConditionAdopted, "False", v1alpha2.ReasonRenderingDiffers, "The probes of the container differ")
+		f.notReady(v1alpha2.ConditionAvailable, v1alpha2.ReasonRolloutFailed, "0/1 replicas available with current config")
 		f.Stack.Status.Phase = v1alpha2.PhaseFailed
 	}),
 	"crash-of-an-init-container": with(func(f *facts) {

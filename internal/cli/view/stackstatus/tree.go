@@ -264,6 +264,9 @@ func shortened(nodes []layout.Node, verbose bool) []layout.Node {
 
 func (c *Claim) text() string {
 	text := fmt.Sprintf("%sPersistentVolumeClaim %s: %s, %s", mark(c.Phase == "Bound"), c.Name, c.Phase, c.Size)
+	if c.GrowsTo != "" {
+		text += ", growing to " + c.GrowsTo
+	}
 	if c.Class != "" {
 		text += ", storage class " + c.Class
 	}

@@ -191,6 +191,7 @@ func (d *decision) live() metav1.Condition {
 	}
 	return status.Workload(status.WorkloadInput{
 		Deployment: d.facts.Deployment, ReplicaSets: d.facts.ReplicaSets, Pods: d.facts.Pods, Now: d.facts.Now,
+		Kept: d.condition(v1alpha2.ConditionAdopted, metav1.ConditionFalse) != nil,
 	}).Available
 }
 

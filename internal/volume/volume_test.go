@@ -1,4 +1,4 @@
-package validate_test
+package volume_test
 
 import (
 	"strings"
@@ -10,12 +10,12 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/volume"
 )
 
-// TestVolumeChange checks which changes of spec.workload.storage are errors (E) and warnings (W), by the last part of
+// TestChange checks which changes of spec.workload.storage are errors (E) and warnings (W), by the last part of
 // their field, if the claim is as given, or is not known.
-func TestVolumeChange(t *testing.T) {
+func TestChange(t *testing.T) {
 	const claim = `{metadata: {name: my-pvc}, spec: {accessModes: [ReadWriteOnce], storageClassName: slow, volumeName: v, ` +
 		`resources: {requests: {storage: 20Gi}}}, status: {capacity: {storage: 20Gi}}}`
 	resizing := strings.Replace(claim, "capacity: {storage: 20Gi}", "capacity: {storage: 5Gi}", 1)
@@ -66,7 +66,7 @@ func TestVolumeChange(t *testing.T) {
 					Type: v1alpha2.ConditionStorageReady, Status: metav1.ConditionFalse, Message: tc.failed,
 				}}
 			}
-			errs, warnings := validate.VolumeChange(before, after, known)
+			errs, warnings := volume.Change(before, after, known)
 			var got []string
 			for _, list := range []struct {
 				letter string

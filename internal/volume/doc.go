@@ -1,0 +1,3 @@
+// Package volume finds the changes to the volume of a stack that Kubernetes does not allow for an existing
+// PersistentVolumeClaim.
+package volume
