@@ -138,7 +138,7 @@ func TestChangedService(t *testing.T) {
 			controllertest.WaitUntil(t, func() error {
 				env.Get(t, "my-service", service)
 				spec := &service.Spec
-				if spec.Type != corev1.ServiceTypeClusterIP || spec.ExternalName != "" || spec.ClusterIP == corev1.ClusterIPNone ||
+				if spec.Type != corev1.ServiceTypeClusterIP || spec.ClusterIP == corev1.ClusterIPNone ||
 					!maps.Equal(spec.Selector, names.Selector("my")) || spec.Ports[0].TargetPort.String() != names.PortName {
 					return fmt.Errorf("not repaired: %+v", spec)
 				}
