@@ -36,7 +36,8 @@ If the server has several models that answer questions, the command uses the fir
 such model in spec.resources.models. To select another model, set --model to its ID,
 or to the name that the provider uses for it.
 
-You need permission to get the stack, to list pods, and to create pods/portforward.
+You need permission to get the stack and its Deployment, to list ReplicaSets and pods,
+and to create pods/portforward.
 The exit code is 1 if the server or the model does not respond.`
 
 func newChatCommand(streams Streams, version string) *cobra.Command {

@@ -82,7 +82,7 @@ func conventionalCluster(t *testing.T) *fakeapi.Server {
 		api.PutList(t, path, "llamastack.io/v1alpha2", "LlamaStackDistributionList", stacks...)
 	}
 	for path, kind := range map[string]string{
-		"/apis/apps/v1/namespaces/team-a/replicasets": "apps/v1 ReplicaSet", "/apis/apps/v1/deployments": "apps/v1 Deployment",
+		"/apis/apps/v1/deployments":        "apps/v1 Deployment",
 		"/api/v1/namespaces/team-a/events": "v1 Event", "/api/v1/configmaps": "v1 ConfigMap",
 		"/apis/apps/v1/namespaces/team-a/deployments": "apps/v1 Deployment",
 	} {

@@ -29,8 +29,8 @@ which clients send as "model".
 The command lists the models that the configuration registers. The server might serve
 more models, because some providers report models to the server. With --live, the
 command requests the server's list through a forwarded port. This requires
-permission to list pods and to create pods/portforward, and a token if the server
-requires authentication.`
+permission to get the stack's Deployment, to list ReplicaSets and pods, and to create
+pods/portforward, and a token if the server requires authentication.`
 
 func newModelsCommand(streams Streams, version string) *cobra.Command {
 	options := modelsOptions{}

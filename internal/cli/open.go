@@ -29,9 +29,9 @@ With --print-only, print the URL from the status of the stack, and do not forwar
 port. If the stack is exposed, this URL is for clients outside the cluster. Otherwise,
 the URL is for clients inside the cluster.
 
-You need permission to get the stack and, without --print-only, to list pods and to
-create pods/portforward. The exit code is 1 if no pod is ready when the command starts,
-or if the port is in use.`
+You need permission to get the stack and, without --print-only, to get its Deployment,
+to list ReplicaSets and pods, and to create pods/portforward. The exit code is 1 if no
+pod is ready when the command starts, or if the port is in use.`
 
 func newOpenCommand(streams Streams, version string) *cobra.Command {
 	options := openOptions{}

@@ -24,7 +24,10 @@ import (
 const (
 	pathOfStacks = "/apis/llamastack.io/v1alpha2/namespaces/team-a/llamastackdistributions"
 	pathOfPods   = "/api/v1/namespaces/team-a/pods"
+	pathOfSets   = "/apis/apps/v1/namespaces/team-a/replicasets"
 	canary       = "cAnArY-7d1f-51e2"
+
+	pathOfDeployment = "/apis/apps/v1/namespaces/team-a/deployments/my"
 )
 
 type object = map[string]any
@@ -34,15 +37,32 @@ func servedStack(t *testing.T, api *fakeapi.Server, spec, status object, backend
 	t.Helper()
 	stack := object{
 		"apiVersion": "llamastack.io/v1alpha2", "kind": "LlamaStackDistribution",
-		"metadata": object{"name": "my", "namespace": "team-a"}, "spec": spec, "status": status,
+		"metadata": object{"name": "my", "namespace": "team-a", "uid": "s"}, "spec": spec, "status": status,
 	}
 	api.Put(t, pathOfStacks+"/my", stack)
-	api.PutList(t, pathOfPods, "v1", "PodList", object{
-		"metadata": object{"name": "my-1", "namespace": "team-a", "labels": object{"app": "llama-stack"}},
-		"status":   object{"phase": "Running", "conditions": []any{object{"type": "Ready", "status": "True"}}},
+	api.Put(t, pathOfDeployment, object{
+		"apiVersion": "apps/v1", "kind": "Deployment",
+		"metadata": object{"name": "my", "namespace": "team-a", "uid": "d", "ownerReferences": controlledBy("s")},
 	})
+	api.PutList(t, pathOfSets, "apps/v1", "ReplicaSetList",
+		object{"metadata": object{"name": "my-1", "namespace": "team-a", "uid": "r", "ownerReferences": controlledBy("d")}})
+	api.PutList(t, pathOfPods, "v1", "PodList", servingPod("my-1", "r", object{}))
 	_, address, _ := strings.Cut(backend.URL, "://")
 	api.Forward("team-a/my-1", address)
+}
+
+func controlledBy(uid string) []any { return []any{object{"uid": uid, "controller": true}} }
+
+// servingPod returns a ready pod whose controller has this UID. The pod is newer than the pods without an age.
+func servingPod(name, controller string, spec object) object {
+	return object{
+		"metadata": object{
+			"name": name, "namespace": "team-a", "labels": object{"app": "llama-stack"},
+			"ownerReferences": controlledBy(controller),
+		},
+		"spec":   spec,
+		"status": object{"phase": "Running", "conditions": []any{object{"type": "Ready", "status": "True"}}},
+	}
 }
 
 func starterSpec() object { return object{"distribution": object{"name": "starter"}} }
@@ -260,6 +280,23 @@ func TestNotOpen(t *testing.T) {
 			servedStack(t, api, starterSpec(), nil, backend)
 			api.Deny(pathOfPods)
 		}, `error: you cannot list pods in namespace "team-a"`},
+		"no right to list ReplicaSets": {func(api *fakeapi.Server) {
+			servedStack(t, api, starterSpec(), nil, backend)
+			api.Deny(pathOfSets)
+		}, `error: you cannot list replicasets.apps in namespace "team-a"`},
+		"only pods that look like pods of the stack": {func(api *fakeapi.Server) {
+			servedStack(t, api, starterSpec(), nil, backend)
+			api.PutList(t, pathOfPods, "v1", "PodList", servingPod("my-1", "forged", object{}),
+				servingPod("my-2", "r", object{"hostNetwork": true}))
+			api.Forward("team-a/my-2", backend.Listener.Addr().String())
+		}, `error: no pod of stack "my" in namespace "team-a" is ready`},
+		"a Deployment that the stack does not control": {func(api *fakeapi.Server) {
+			servedStack(t, api, starterSpec(), nil, backend)
+			api.Put(t, pathOfDeployment, object{
+				"apiVersion": "apps/v1", "kind": "Deployment",
+				"metadata": object{"name": "my", "namespace": "team-a", "uid": "d", "ownerReferences": controlledBy("other")},
+			})
+		}, `error: no pod of stack "my" in namespace "team-a" is ready`},
 		"no right to forward ports": {func(api *fakeapi.Server) {
 			servedStack(t, api, starterSpec(), nil, backend)
 			api.Deny(pathOfPods + "/my-1/portforward")

@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -40,13 +44,33 @@ func connectTo(ctx context.Context, flags *kube.Flags, version, name string) (*t
 // rejected returns an error as a rejection, for which the exit code is 1.
 func rejected(err error) error { return &rejection{summary: "error: " + err.Error()} }
 
-// pods lists the pods of the server.
+// pods lists the ready pods of the server. It leaves out pods that only have the labels of the stack, because another
+// user would receive the questions and the token. It also leaves out pods that use the network of their node, because
+// the forwarded port would lead to the programs of the node.
 func (t *target) pods(ctx context.Context) ([]corev1.Pod, error) {
-	list := &corev1.PodList{}
-	err := t.cluster.List(
-		ctx, list, client.InNamespace(t.stack.Namespace), client.MatchingLabels(names.Selector(t.stack.Name)),
-	)
-	return list.Items, kube.Explain(err, "list", schema.GroupResource{Resource: "pods"}, t.stack.Namespace)
+	var deployment appsv1.Deployment
+	var sets appsv1.ReplicaSetList
+	var pods corev1.PodList
+	key := client.ObjectKey{Namespace: t.stack.Namespace, Name: names.Deployment(t.stack.Name)}
+	err := t.cluster.Get(ctx, key, &deployment)
+	if apierrors.IsNotFound(err) || err == nil && !metav1.IsControlledBy(&deployment, t.stack) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, kube.Explain(err, "get", appsv1.Resource("deployments"), t.stack.Namespace)
+	}
+	for list, resource := range map[client.ObjectList]schema.GroupResource{
+		&sets: appsv1.Resource("replicasets"), &pods: corev1.Resource("pods"),
+	} {
+		err := t.cluster.List(ctx, list, client.InNamespace(key.Namespace),
+			client.MatchingLabels(names.Selector(t.stack.Name)))
+		if err != nil {
+			return nil, kube.Explain(err, "list", resource, key.Namespace)
+		}
+	}
+	return slices.DeleteFunc(status.ServingPods(deployment.UID, sets.Items, pods.Items), func(pod corev1.Pod) bool {
+		return !status.HasOwnAddress(&pod)
+	}), nil
 }
 
 // open forwards a local port to a pod.

@@ -27,7 +27,9 @@ func NewDirect(ctx context.Context, recorder events.EventRecorder, options Optio
 	}
 	r := newReconciler(reader, recorder, options, apis)
 	noRequeue := func(context.Context, types.NamespacedName) {}
-	r.prober = probe.New(probe.Options{Dial: options.DialServer, Interval: options.ProbeInterval, Notify: noRequeue})
+	r.prober = probe.New(probe.Options{
+		Locate: r.locate, Dial: options.DialServer, Interval: options.ProbeInterval, Notify: noRequeue,
+	})
 	r.pool = registry.NewPool(registry.PoolOptions{
 		Credentials: r.pullCredentials, LookAgain: options.TagInterval, Notify: noRequeue,
 	})

@@ -115,12 +115,9 @@ externalProviders:
 	env.WaitForExternalProviders(t, "my", "labeled Installing", "bare Installing")
 	asked.Providers.Store(new(`{"data": [{"api": "inference", "provider_id": "labeled", "provider_type": "remote::other"},
 		{"api": "inference", "provider_id": "bare", "provider_type": "remote::bare"}]}`))
-	env.SetPodStatus(t, pod, corev1.PodStatus{
-		InitContainerStatuses: controllertest.InitContainerStatuses(set, done),
-		Conditions: []corev1.PodCondition{
-			{Type: corev1.PodReady, Status: corev1.ConditionTrue},
-		},
-	})
+	ready := controllertest.RunningPodStatus("", corev1.ConditionTrue)
+	ready.InitContainerStatuses = controllertest.InitContainerStatuses(set, done)
+	env.SetPodStatus(t, pod, ready)
 	env.MarkDeploymentReady(t, "my")
 	const differs = `the image's label specifies the type "remote::mine", but the running server reports and uses the type "remote::other"; correct the label`
 	env.WaitForExternalProviders(t, "my", "labeled Ready: "+differs, "bare Ready")

@@ -11,12 +11,12 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/probe"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
@@ -80,16 +80,16 @@ func (r *Reconciler) setVersion(now *v1alpha2.LlamaStackDistributionStatus, chan
 // serverOf returns the target for queries. It returns false unless all pods are available and current.
 func serverOf(s *state, pods []corev1.Pod) (probe.Target, bool) {
 	available := s.report.has(v1alpha2.ConditionAvailable, v1alpha2.ReasonMinimumReplicasAvailable)
-	if !available || s.owned.decision.Outcome == rollout.RolledBack {
+	server, deployment := names.ServerContainer(s.stack.Annotations), s.live().deployment
+	if !available || s.owned.decision.Outcome == rollout.RolledBack || !metav1.IsControlledBy(deployment, s.stack) {
 		return probe.Target{}, false
 	}
-	server, deployment := names.ServerContainer(s.stack.Annotations), s.live().deployment
 	id, err := rolloutOf(deployment, pulled(pods, server))
 	if err != nil {
 		return probe.Target{}, false
 	}
 	return probe.Target{
-		Stack: keyOf(s.stack), Rollout: id, Port: render.Port(&s.stack.Spec),
+		Stack: keyOf(s.stack), Deployment: deployment.UID, Rollout: id, Port: serverPort(s.stack, deployment),
 		TLS:         servesTLS(&deployment.Spec.Template.Spec, server),
 		Certificate: certificateOf(&s.stack.Spec, s.secrets.values),
 		MCP:         mayHaveMCP(s.stack, s.intent),

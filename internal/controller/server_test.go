@@ -146,19 +146,7 @@ func waitForRequests(t *testing.T, server *controllertest.Server, count int32) {
 func createPodOnNode(t *testing.T, env *controllertest.Environment, set *appsv1.ReplicaSet, image string) *corev1.Pod {
 	t.Helper()
 	set.Spec.Template.Spec.NodeName = "node"
-	return env.CreatePod(t, set, runningPodStatus(image, corev1.ConditionTrue))
-}
-
-// runningPodStatus returns the status of a pod whose server runs the image.
-func runningPodStatus(image string, ready corev1.ConditionStatus) corev1.PodStatus {
-	return corev1.PodStatus{
-		Phase:      corev1.PodRunning,
-		Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: ready}},
-		ContainerStatuses: []corev1.ContainerStatus{{
-			Name: "llama-stack", ImageID: image, Ready: ready == corev1.ConditionTrue,
-			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
-		}},
-	}
+	return env.CreatePod(t, set, controllertest.RunningPodStatus(image, corev1.ConditionTrue))
 }
 
 // TestServerWhileThePreviousPodTerminates checks that the operator sends no queries while a previous pod terminates and
@@ -192,7 +180,7 @@ func TestServerWhileThePreviousPodTerminates(t *testing.T) {
 	env.WaitForServerVersion(t, "my", "")
 	version := "0.8.0"
 	asked.Version.Store(&version)
-	env.SetPodStatus(t, before, runningPodStatus("image@sha256:7", corev1.ConditionFalse))
+	env.SetPodStatus(t, before, controllertest.RunningPodStatus("image@sha256:7", corev1.ConditionFalse))
 	env.WaitForServerVersion(t, "my", version)
 }
 
@@ -212,7 +200,7 @@ func TestServerOfAMovedTag(t *testing.T) {
 	requests := asked.Requests.Load()
 	version := "0.7.3"
 	asked.Version.Store(&version)
-	env.SetPodStatus(t, pod, runningPodStatus("image@sha256:3", corev1.ConditionTrue))
+	env.SetPodStatus(t, pod, controllertest.RunningPodStatus("image@sha256:3", corev1.ConditionTrue))
 	env.WaitForServerVersion(t, "my", version)
 	env.WaitUntilIdle(t, "moved")
 	if got := asked.Requests.Load(); got != requests+3 {

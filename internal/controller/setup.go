@@ -60,8 +60,7 @@ type Options struct {
 	MirrorSets cache.Cache
 	// RelatedImages contains replacements for images in the catalog. The operator's ConfigMap takes precedence.
 	RelatedImages distribution.Overrides
-	// DialServer connects to the servers of stacks. Nil means that connections use the network, and that DNS resolves
-	// names.
+	// DialServer connects to the addresses of the pods of stacks. Nil means that connections use the network.
 	DialServer probe.Dial
 	// ProbeInterval is the pause between two health checks of a server's providers. Zero means the prober's default.
 	ProbeInterval time.Duration
@@ -157,6 +156,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 // channel `requeued`.
 func (r *Reconciler) addWorkers(mgr ctrl.Manager, options Options, requeued chan<- ctrlevent.GenericEvent) error {
 	r.prober = probe.New(probe.Options{
+		Locate: r.locate, Refused: apiServerAddress(mgr.GetConfig().Host),
 		Dial: options.DialServer, Interval: options.ProbeInterval, Notify: requeueBy(requeued),
 		Log: mgr.GetLogger().WithName("probe"),
 	})

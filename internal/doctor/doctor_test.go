@@ -239,7 +239,7 @@ func TestClusterProblems(t *testing.T) {
 		"binding that only warns": {func(f *doctor.Facts) { f.Binding.Value.Spec.ValidationActions = nil }, `warning policy: ValidatingAdmissionPolicyBinding "llamastackdistributions.llamastack.io" does not contain the action Deny, so the policy has no effect`},
 		"no ConfigMap":            {func(f *doctor.Facts) { f.Config.Value = nil }, `warning operator-config: ConfigMap "llama-stack-operator-config" does not exist in namespace "operator"`},
 		"wrong ConfigMap":         {func(f *doctor.Facts) { f.Config.Value.Data = map[string]string{"ingres": ""} }, `error operator-config: ConfigMap "llama-stack-operator-config": ingres: unknown key; did you mean "ingress"?`},
-		"rights of a user":        {func(f *doctor.Facts) { f.Rights.Value[8].Allowed = false }, `warning your-rights: you do not have permission to create pods/portforward in namespace "team-a"; without this permission, you cannot connect to the server of a stack, list its models, or chat with a model`},
+		"rights of a user":        {func(f *doctor.Facts) { f.Rights.Value[10].Allowed = false }, `warning your-rights: you do not have permission to create pods/portforward in namespace "team-a"; without this permission, you cannot connect to the server of a stack, list its models, or chat with a model`},
 	})
 }
 

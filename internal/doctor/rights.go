@@ -10,6 +10,11 @@ func Needed(namespace string) []Right {
 			Needed: needed,
 		}
 	}
+	apps := func(verb, resource string) Right {
+		return Right{
+			Verb: verb, Group: "apps", Resource: resource, Namespace: namespace, Needed: "find the pods that belong to a stack",
+		}
+	}
 	core := func(verb, resource, subresource, needed string) Right {
 		return Right{Verb: verb, Resource: resource, Subresource: subresource, Namespace: namespace, Needed: needed}
 	}
@@ -19,6 +24,8 @@ func Needed(namespace string) []Right {
 		stacks("create", "create a stack"),
 		stacks("update", "change a stack"),
 		stacks("delete", "delete a stack"),
+		apps("get", "deployments"),
+		apps("list", "replicasets"),
 		core("get", "pods", "", "show the pods of a stack"),
 		core("list", "pods", "", "list the pods of a stack"),
 		core("get", "pods", "log", "read server logs"),

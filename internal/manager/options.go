@@ -53,7 +53,7 @@ type Options struct {
 	// because the API server itself divides its capacity fairly among clients.
 	QPS   float32
 	Burst int
-	// DialServer connects to the servers of stacks. Nil means the network, with names resolved by DNS. No flag sets it.
+	// DialServer connects to the addresses of the pods of stacks. Nil means the network. No flag sets it.
 	DialServer probe.Dial
 	// ProbeInterval is the pause between two health requests for a server's providers. Zero means the prober's default.
 	// No flag sets it.

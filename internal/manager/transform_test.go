@@ -205,6 +205,7 @@ func TestStripPod(t *testing.T) {
 		}, Spec: podSpec, Status: *status.DeepCopy()}
 	}
 	known := &corev1.Pod{Spec: corev1.PodSpec{NodeName: "n"}, Status: corev1.PodStatus{
+		PodIP: "10.0.0.1",
 		Phase: corev1.PodRunning, Reason: "r", Conditions: []corev1.PodCondition{ready},
 		ContainerStatuses: []corev1.ContainerStatus{{Name: "c", ImageID: "i@sha256:1", Ready: true}},
 	}}

@@ -19,7 +19,7 @@ func TestAskDoesNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var dials atomic.Int32
 		release, ended := make(chan struct{}), make(chan error)
-		p := probe.New(probe.Options{Dial: func(context.Context, string, string) (net.Conn, error) {
+		p := probe.New(probe.Options{Locate: at(podAddress), Dial: func(context.Context, string, string) (net.Conn, error) {
 			dials.Add(1)
 			<-release
 			return nil, errors.New("the test has ended")

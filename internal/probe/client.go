@@ -11,6 +11,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
+	"slices"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -27,8 +29,18 @@ const (
 	maxHeader = 16 << 10
 )
 
+// Locate returns the address of the server of a target. It must not use names, because a tenant chooses what a name
+// refers to.
+type Locate func(ctx context.Context, target Target) (netip.Addr, error)
+
+// ErrHostNetwork is the error of Locate for a server that has no address of its own. The prober makes no further
+// attempt.
+var ErrHostNetwork error = &finalError{"the server uses the network of its node"}
+
 // client sends requests to untrusted servers. It uses no proxy, follows no redirect and keeps no connection open.
 type client struct {
+	locate  Locate
+	refused []netip.Addr
 	dial    Dial
 	timeout time.Duration
 	limiter *rate.Limiter
@@ -39,7 +51,9 @@ func (c client) to(target Target) *http.Client {
 	return &http.Client{
 		Timeout: c.timeout,
 		Transport: &http.Transport{
-			DialContext:            c.dial,
+			DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+				return c.connect(ctx, network, target)
+			},
 			DisableKeepAlives:      true,
 			DisableCompression:     true,
 			MaxResponseHeaderBytes: maxHeader,
@@ -55,6 +69,20 @@ func (c client) to(target Target) *http.Client {
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
+}
+
+// connect connects to the server. It finds the address for each connection, because another pod may get the address of
+// a pod that has ended.
+func (c *client) connect(ctx context.Context, network string, target Target) (net.Conn, error) {
+	address, err := c.locate(ctx, target)
+	if err != nil {
+		return nil, err
+	}
+	address = address.Unmap()
+	if !address.IsGlobalUnicast() || slices.Contains(c.refused, address) {
+		return nil, &finalError{fmt.Sprintf("no server may have the address %s", address)}
+	}
+	return c.dial(ctx, network, netip.AddrPortFrom(address, uint16(target.Port)).String()) //nolint:gosec // a valid port
 }
 
 // verifyCertificate returns a function that accepts only a connection to a server with the given certificate. The

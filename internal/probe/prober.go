@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -19,7 +20,12 @@ import (
 
 // Options configures a Prober.
 type Options struct {
-	// Dial connects to servers. Nil means the network, with names resolved by DNS.
+	// Locate finds the address of a server.
+	Locate Locate
+	// Refused lists addresses that no server can have, such as the address of the API server. Loopback and link-local
+	// addresses are always refused.
+	Refused []netip.Addr
+	// Dial connects to the addresses of servers. Nil means the network.
 	Dial Dial
 	// Notify receives each stack whose answer has changed. It may block until ctx ends.
 	Notify func(ctx context.Context, stack types.NamespacedName)
@@ -78,7 +84,8 @@ func New(options Options) *Prober {
 	}
 	return &Prober{
 		client: client{
-			dial: options.Dial, timeout: cmp.Or(options.Timeout, defaultTimeout), limiter: rate.NewLimiter(perSecond, perSecond),
+			locate: options.Locate, refused: options.Refused, dial: options.Dial,
+			timeout: cmp.Or(options.Timeout, defaultTimeout), limiter: rate.NewLimiter(perSecond, perSecond),
 		},
 		interval: cmp.Or(options.Interval, defaultInterval), notify: options.Notify, log: options.Log,
 		queue: share.NewQueue(workers, perNamespace, func(stack types.NamespacedName) string { return stack.Namespace }),

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -28,6 +29,14 @@ const (
 	soon  = 10 * time.Second
 	retry = 5 * time.Millisecond
 )
+
+// podAddress is the address of the server of each stack.
+const podAddress = "10.1.2.3"
+
+// at returns a function that locates every server at an address.
+func at(address string) probe.Locate {
+	return func(context.Context, probe.Target) (netip.Addr, error) { return netip.ParseAddr(address) }
+}
 
 func stack(name string) types.NamespacedName {
 	return types.NamespacedName{Namespace: "ns", Name: name}
@@ -72,6 +81,9 @@ func startWith(t *testing.T, options probe.Options, handler http.HandlerFunc, se
 	}
 	t.Cleanup(server.Close)
 	options.FirstRetry = retry
+	if options.Locate == nil {
+		options.Locate = at(podAddress)
+	}
 	options.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
 		b.mu.Lock()
 		b.addresses = append(b.addresses, address)
@@ -165,8 +177,7 @@ func answering(version, providers string) http.HandlerFunc {
 	}
 }
 
-// TestVersion checks that the prober queries a server once for each rollout, through its Service, and that it calls
-// Notify.
+// TestVersion checks that the prober queries a server once for each rollout, at its address, and that it calls Notify.
 func TestVersion(t *testing.T) {
 	for _, secure := range []bool{false, true} {
 		t.Run(fmt.Sprintf("TLS %t", secure), func(t *testing.T) {
@@ -198,10 +209,10 @@ func TestVersion(t *testing.T) {
 			if diff := cmp.Diff([]string{"my", "my"}, b.toldOf()); diff != "" {
 				t.Errorf("notified stacks (-want +got):\n%s", diff)
 			}
-			const address = "my-service.ns.svc:8321"
-			if diff := cmp.Diff(slices.Repeat([]string{address}, 6), b.addresses); diff != "" {
+			if diff := cmp.Diff(slices.Repeat([]string{podAddress + ":8321"}, 6), b.addresses); diff != "" {
 				t.Errorf("addresses (-want +got):\n%s", diff)
 			}
+			const address = "my-service.ns.svc:8321" // only the server sees it
 			if diff := cmp.Diff([]string{address + "/v1/version", address + "/v1/providers", address + "/v1/models"},
 				b.hosts[:3]); diff != "" {
 				t.Errorf("requests (-want +got):\n%s", diff)

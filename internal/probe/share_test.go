@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -14,7 +15,17 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// tarpit is the network of a test: servers whose address contains the name of a namespace behave as the function says.
+// The servers of the namespace "loud" have the address loudAddress, and those of "calm" have calmAddress.
+var loudAddress, calmAddress = netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("10.0.0.2")
+
+func locateIn(_ context.Context, target Target) (netip.Addr, error) {
+	if target.Stack.Namespace == "calm" {
+		return calmAddress, nil
+	}
+	return loudAddress, nil
+}
+
+// tarpit is the network of a test: the servers of a namespace behave as the function says.
 // The time of the test is that of a synctest bubble.
 type tarpit struct {
 	serve   map[string]func(net.Conn)
@@ -25,7 +36,10 @@ type tarpit struct {
 }
 
 func (p *tarpit) dial(_ context.Context, _, address string) (net.Conn, error) {
-	namespace := strings.Split(address, ".")[1]
+	namespace := "loud"
+	if strings.HasPrefix(address, calmAddress.String()) {
+		namespace = "calm"
+	}
 	local, remote := net.Pipe()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -72,7 +86,7 @@ func inBubble(t *testing.T, pit *tarpit, check func(*testing.T, *Prober)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		pit.dialed = map[string][]time.Time{}
-		prober := New(Options{Dial: pit.dial, Notify: func(context.Context, types.NamespacedName) {}})
+		prober := New(Options{Locate: locateIn, Dial: pit.dial, Notify: func(context.Context, types.NamespacedName) {}})
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() { ended <- prober.Start(ctx) }()
@@ -146,7 +160,7 @@ func BenchmarkTenants(b *testing.B) {
 			serve:  map[string]func(net.Conn){"loud": silent, "calm": notFound},
 			dialed: map[string][]time.Time{},
 		}
-		prober := New(Options{Dial: pit.dial, Notify: func(context.Context, types.NamespacedName) {}})
+		prober := New(Options{Locate: locateIn, Dial: pit.dial, Notify: func(context.Context, types.NamespacedName) {}})
 		ctx, cancel := context.WithCancel(b.Context())
 		ended := make(chan error)
 		go func() { ended <- prober.Start(ctx) }()

@@ -19,13 +19,15 @@ const (
 	modelsPath = "/v1/models"
 )
 
-// Target is a stack's server. It contains no address, because requests go only to the stack's Service.
+// Target is a stack's server. It contains no address, because Locate finds the address for each connection.
 type Target struct {
 	// Stack is the stack that the server belongs to.
 	Stack types.NamespacedName
+	// Deployment is the UID of the Deployment whose pods respond.
+	Deployment types.UID
 	// Rollout identifies the rollout whose pods respond.
 	Rollout string
-	// Port is the port of the Service.
+	// Port is the port of the pods.
 	Port int32
 	// TLS reports whether the server uses HTTPS.
 	TLS bool
@@ -36,7 +38,8 @@ type Target struct {
 	Certificate string
 }
 
-// url returns a URL that does not depend on the cluster's domain.
+// url returns a URL with the name of the stack's Service, which the server sees as the name that the client asks for.
+// The client never resolves this name: a tenant can make a Service lead anywhere.
 func (t Target) url(path string) string {
 	host := names.Service(t.Stack.Name) + "." + t.Stack.Namespace + ".svc"
 	address := url.URL{Scheme: "http", Host: net.JoinHostPort(host, strconv.Itoa(int(t.Port))), Path: path}

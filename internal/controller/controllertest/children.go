@@ -41,6 +41,9 @@ func (env *Environment) WaitForNoChild(t *testing.T, name string, child client.O
 // are updated, ready and available.
 func (env *Environment) MarkDeploymentReady(t *testing.T, name string) {
 	t.Helper()
+	if env.DialServer != nil {
+		env.createServingPod(t, name)
+	}
 	deployment := &appsv1.Deployment{}
 	env.Get(t, name, deployment)
 	patch := client.MergeFrom(deployment.DeepCopy())

@@ -10,6 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
 // InitContainerStatuses returns the statuses of the init containers in a pod of the ReplicaSet. The map `states`
@@ -145,6 +147,36 @@ func (env *Environment) CreatePod(t *testing.T, set *appsv1.ReplicaSet, status c
 		t.Fatal(err)
 	}
 	return pod
+}
+
+// PodAddress is the address of the pods that serve stacks in tests. No program has this address.
+const PodAddress = "198.51.100.7"
+
+// RunningPodStatus returns the status of a pod whose server runs the image.
+func RunningPodStatus(image string, ready corev1.ConditionStatus) corev1.PodStatus {
+	return corev1.PodStatus{
+		Phase: corev1.PodRunning, PodIP: PodAddress, PodIPs: []corev1.PodIP{{IP: PodAddress}},
+		Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: ready}},
+		ContainerStatuses: []corev1.ContainerStatus{{
+			Name: "llama-stack", ImageID: image, Ready: ready == corev1.ConditionTrue,
+			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
+		}},
+	}
+}
+
+// createServingPod creates the pod that answers for a stack, with its ReplicaSet, unless the stack has pods.
+func (env *Environment) createServingPod(t *testing.T, stack string) {
+	t.Helper()
+	var pods corev1.PodList
+	if err := env.Client.List(t.Context(), &pods, client.InNamespace(env.Namespace),
+		client.MatchingLabels(names.Selector(stack))); err != nil {
+		t.Fatal(err)
+	}
+	if len(pods.Items) == 0 {
+		set := env.CreateReplicaSet(t, stack, appsv1.ReplicaSetStatus{})
+		set.Spec.Template.Spec.NodeName = "node"
+		env.CreatePod(t, set, RunningPodStatus("", corev1.ConditionTrue))
+	}
 }
 
 // SetProgressReason sets the status of a stack's Deployment. No pod is ready, and the condition Progressing has this

@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -27,6 +30,16 @@ type Server struct {
 	Models atomic.Pointer[string]
 	// Requests is the number of requests so far.
 	Requests atomic.Int32
+
+	mu     sync.Mutex
+	dialed map[string]bool
+}
+
+// Dialed returns the addresses to which operators have connected, sorted.
+func (s *Server) Dialed() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Sorted(maps.Keys(s.dialed))
 }
 
 // ServeHTTP returns the version, the providers and the models. For all other paths, and if the requested response is
@@ -50,7 +63,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // uses the certificate in it. Call StartServer before you start an operator or a Reconciler.
 func (env *Environment) StartServer(t *testing.T, version string, certificate ...*corev1.Secret) *Server {
 	t.Helper()
-	s := &Server{}
+	s := &Server{dialed: map[string]bool{}}
 	s.Version.Store(&version)
 	s.Providers.Store(new(`{"data": []}`))
 	s.Models.Store(new(`{"data": []}`))
@@ -67,7 +80,10 @@ func (env *Environment) StartServer(t *testing.T, version string, certificate ..
 		server.StartTLS()
 	}
 	t.Cleanup(server.Close)
-	env.DialServer = func(ctx context.Context, network, _ string) (net.Conn, error) {
+	env.DialServer = func(ctx context.Context, network, address string) (net.Conn, error) {
+		s.mu.Lock()
+		s.dialed[address] = true
+		s.mu.Unlock()
 		return new(net.Dialer).DialContext(ctx, network, server.Listener.Addr().String())
 	}
 	return s
