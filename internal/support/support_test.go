@@ -120,8 +120,9 @@ spec:
 		Findings: []doctor.Finding{{Status: doctor.Error, Message: "api_key=" + canary("finding")}},
 		LeftOut:  []string{"password: " + canary("leftout")},
 		Events: []map[string]any{
-			parse(t, `{kind: Event, metadata: {name: e, namespace: a, annotations: {x: cAnArY-eventannotation-7d1f}}, message: "cannot use cAnArY-secret-7d1f; token: cAnArY-event-7d1f"}`),
-			parse(t, `{kind: Event, metadata: {name: f, namespace: a}, note: "Bearer cAnArY-eventnote-7d1f"}`),
+			parse(t, `{kind: Event, metadata: {name: e, namespace: a, annotations: {x: cAnArY-eventannotation-7d1f}}, reason: Failed, message: "cannot use cAnArY-secret-7d1f; token: cAnArY-event-7d1f"}`),
+			parse(t, `{kind: Event, metadata: {name: f, namespace: a}, reason: Unhealthy, note: "cAnArY-eventnote-7d1f"}`),
+			parse(t, `{kind: Event, metadata: {name: g, namespace: a}, reason: New, message: "own cAnArY-env-7d1f", reportingController: llamastack.io/llama-stack-operator}`),
 		},
 		Logs: []support.Log{
 			{Namespace: "a", Pod: "my-1", Container: "c", Text: "INFO kept\nAuthorization: Bearer cAnArY-log-7d1f\nvalue cAnArY-stringdata-7d1f\nsk-cAnArY-form-7d1f\n"},
