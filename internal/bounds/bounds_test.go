@@ -191,39 +191,6 @@ func TestSpec(t *testing.T) {
 			},
 			expose: &v1alpha2.ExposeSpec{Hostname: "x.a.example.com", IngressClassName: "internal"},
 		},
-		"a class in an annotation": {
-			rule: bounds.Rule{IngressClasses: []string{"internal"}},
-			expose: &v1alpha2.ExposeSpec{Annotations: map[string]string{
-				"kubernetes.io/ingress.class": "public", "other/b": "x",
-			}},
-			want: []string{"spec.networking.expose.annotations[kubernetes.io/ingress.class]"},
-		},
-		"an allowed class in an annotation": {
-			rule:   bounds.Rule{IngressClasses: []string{"internal"}},
-			expose: &v1alpha2.ExposeSpec{Annotations: map[string]string{"kubernetes.io/ingress.class": "internal"}},
-		},
-		"hosts in annotations": {
-			rule: bounds.Rule{Domains: []string{"a.example.com"}},
-			expose: &v1alpha2.ExposeSpec{Annotations: map[string]string{
-				"nginx.ingress.kubernetes.io/server-alias":     "other.example.com",
-				"nginx.ingress.kubernetes.io/server-snippet":   "server_name other.example.com;",
-				"nginx.org/server-snippets":                    "server_name other.example.com;",
-				"external-dns.alpha.kubernetes.io/hostname":    "other.example.com",
-				"nginx.ingress.kubernetes.io/proxy-body-size":  "1g",
-				"traefik.ingress.kubernetes.io/router.rule":    "Host(`other.example.com`)",
-				"alb.ingress.kubernetes.io/conditions.chat":    "[]",
-				"haproxy-ingress.github.io/server-alias-regex": ".*",
-			}},
-			want: []string{
-				"spec.networking.expose.annotations[alb.ingress.kubernetes.io/conditions.chat]",
-				"spec.networking.expose.annotations[external-dns.alpha.kubernetes.io/hostname]",
-				"spec.networking.expose.annotations[haproxy-ingress.github.io/server-alias-regex]",
-				"spec.networking.expose.annotations[nginx.ingress.kubernetes.io/server-alias]",
-				"spec.networking.expose.annotations[nginx.ingress.kubernetes.io/server-snippet]",
-				"spec.networking.expose.annotations[nginx.org/server-snippets]",
-				"spec.networking.expose.annotations[traefik.ingress.kubernetes.io/router.rule]",
-			},
-		},
 		"values that the operator chooses": {
 			rule:   bounds.Rule{Domains: []string{}, IngressClasses: []string{}, IngressAnnotations: []string{}},
 			expose: &v1alpha2.ExposeSpec{},
