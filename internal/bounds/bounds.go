@@ -38,7 +38,8 @@ type Rule struct {
 	Domains []string
 	// IngressClasses lists the allowed values of spec.networking.expose.ingressClassName.
 	IngressClasses []string
-	// IngressAnnotations lists the keys, or patterns, of allowed annotations in spec.networking.expose.annotations.
+	// IngressAnnotations lists the keys, or patterns, of allowed annotations in spec.networking.expose.annotations. If it
+	// is nil and Domains is not, annotations that name hosts are forbidden.
 	IngressAnnotations []string
 }
 

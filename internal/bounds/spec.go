@@ -89,11 +89,9 @@ func (r *Rule) expose(expose *v1alpha2.ExposeSpec) field.ErrorList {
 		!slices.Contains(r.IngressClasses, class) {
 		outside(path.Child("ingressClassName"), class, "one of", r.IngressClasses)
 	}
-	if r.IngressAnnotations != nil {
-		for _, key := range slices.Sorted(maps.Keys(expose.Annotations)) {
-			if !matches(r.IngressAnnotations, key) {
-				outside(path.Child("annotations").Key(key), key, "one of", r.IngressAnnotations)
-			}
+	for _, key := range slices.Sorted(maps.Keys(expose.Annotations)) {
+		if !r.allowsAnnotation(key, expose.Annotations[key]) {
+			outside(path.Child("annotations").Key(key), key, "one of", r.IngressAnnotations)
 		}
 	}
 	return errs

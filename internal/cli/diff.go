@@ -44,7 +44,8 @@ ConfigMaps that the stack refers to, and the operator's ConfigMap. It reads no S
 stores nothing, and reports the objects that you cannot read. It asks the API server
 whether it would accept the changed objects, with a dry run as in validate --server.
 With --previous, it compares the files with the manifests in another file or folder,
-without a cluster. It replaces credentials in values with "<redacted>".
+without a cluster. It shows only values that are known to hold no secrets, and
+"<redacted>" in place of all others.
 
 The exit codes are the same as for kubectl diff:
   0  no difference

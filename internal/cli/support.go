@@ -28,19 +28,14 @@ events, the operator with its logs and its ConfigMap, the CustomResourceDefiniti
 the webhooks, the admission policy, the findings of doctor, and versions. Without
 names, it contains every stack that the flags select.
 
-The archive contains no secrets. Of the data in a Secret, the archive contains only the
-names of the keys. The text <redacted> replaces these values:
-
-  - literal environment variables other than the operator's own
-  - container arguments
-  - annotations other than the operator's own
-  - values of keys whose names indicate a credential
-  - user information in URLs
-  - tokens and private keys in a known form
-  - every value of a Secret that a stack uses, wherever it occurs
-
-Of the data in a ConfigMap, the archive contains only YAML configurations and
-certificates.
+The archive shows only text at places that are known to hold no secrets: names of
+objects and keys, images, types, conditions, common settings, and URLs without user
+information, query and long path segments. The text <redacted> replaces all other text,
+for example environment variables, arguments, annotations, options of volumes, headers,
+and unknown settings. It also replaces this text, and every value of a Secret that a
+stack uses, in messages and logs. Of the data in a Secret, the archive contains only
+the names of the keys. Of the data in a ConfigMap, it contains only YAML configurations
+and certificates. It contains the messages only of events with a known reason.
 
 The archive does not contain server logs, because a server might print client data,
 or secrets that the command does not recognize. To add these logs, set

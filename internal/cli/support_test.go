@@ -83,7 +83,7 @@ func populated(t *testing.T) *fakeapi.Server {
 		object{
 			"metadata":       object{"name": "e1", "namespace": "team-a"},
 			"involvedObject": object{"kind": "Pod", "name": "my-5d9c7b6f8c-x2x4z"},
-			"message":        "used " + canary,
+			"message":        "used " + canary, "reason": "Failed",
 		},
 		object{
 			"metadata":       object{"name": "e3", "namespace": "team-a"},

@@ -13,9 +13,12 @@ import (
 // larger string.
 const maxConfig = 1 << 20
 
-// Config returns a configuration in YAML without its secrets and its comments. It returns certificates unchanged, and
-// only the size of any other text.
-func (k *Known) Config(text string) string {
+// Config returns a configuration in YAML without its comments, with the values at the known-good places of a
+// configuration. It returns certificates unchanged, and only the size of any other text.
+func (k *Known) Config(text string) string { return k.file(configRoot, text) }
+
+// file returns the part of a file in a ConfigMap that is shown.
+func (k *Known) file(at Place, text string) string {
 	if text == "" || isCertificates(text) {
 		return text
 	}
@@ -23,19 +26,11 @@ func (k *Known) Config(text string) string {
 	if !ok {
 		return size(text)
 	}
-	shown, err := yaml.Marshal(walker{known: k, free: true}.value("", root))
+	shown, err := yaml.Marshal(walker{known: k}.value(at, root))
 	if err != nil {
 		return size(text)
 	}
 	return string(shown)
-}
-
-// config collects the secrets of a configuration.
-func (w walker) config(text string) {
-	if root, ok := parse(text); ok {
-		w.free = true
-		w.value("", root)
-	}
 }
 
 // parse returns the mapping or the list in a YAML document. It returns false for any other string.

@@ -13,8 +13,11 @@ const shortest = 8
 
 // Known is a set of values that are known to be secret. Its methods replace these values everywhere in text.
 type Known struct {
-	values   map[string]bool
-	replacer *strings.Replacer
+	values map[string]bool
+	// withheld contains values that are not known to be secret, but are not at a known-good place. Text replaces them
+	// unless they are also the name of an object, which names contains.
+	withheld, names map[string]bool
+	replacer        *strings.Replacer
 }
 
 // Add adds a value, its base64 form, and each of its lines. If the value is a JSON object, such as registry credentials
@@ -38,6 +41,26 @@ func (k *Known) Add(value string) {
 	}
 }
 
+// withhold adds a value, and each of its lines, to the values that are not at a known-good place.
+func (k *Known) withhold(value string) {
+	k.replacer = nil
+	if k.withheld == nil {
+		k.withheld = map[string]bool{}
+	}
+	for line := range strings.Lines(value) {
+		k.withheld[strings.TrimSpace(line)] = true
+	}
+	k.withheld[strings.TrimSpace(value)] = true
+}
+
+// keep adds the name of an object, which the package never replaces.
+func (k *Known) keep(name string) {
+	if k.names == nil {
+		k.names = map[string]bool{}
+	}
+	k.names[name] = true
+}
+
 // addCredentials adds each string in an object that is the value of a key with credentials (see IsKey).
 func (k *Known) addCredentials(object map[string]any) {
 	for key, item := range object {
@@ -53,18 +76,28 @@ func (k *Known) addCredentials(object map[string]any) {
 }
 
 func (k *Known) add(value string) {
-	if len(value) >= shortest && value != Mark && !isReference(value) {
+	if isLong(value) {
 		k.values[value] = true
 	}
 }
 
+func isLong(value string) bool { return len(value) >= shortest && value != Mark && !isReference(value) }
+
 // Text replaces the known values in a string, and the secrets that the Text function of this package recognizes.
 func (k *Known) Text(text string) string {
+	if k == nil {
+		return Text(text)
+	}
 	if k.replacer == nil {
 		// If one value is a prefix of another, the longer one must come first.
 		var values []string
 		for value := range k.values {
 			values = append(values, value)
+		}
+		for value := range k.withheld {
+			if isLong(value) && !k.names[value] && !k.values[value] {
+				values = append(values, value)
+			}
 		}
 		slices.SortFunc(values, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
 		var pairs []string

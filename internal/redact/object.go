@@ -4,23 +4,22 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// Object returns a copy of a Kubernetes object without secrets. It drops managed fields and the annotations that the
-// variable dropped lists. It replaces the values of all other annotations, except those that the variable annotations
-// lists. Of the data of a Secret, it keeps only the names of the keys.
+// Object returns a copy of a Kubernetes object with the values at known-good places (see places.go). It drops managed
+// fields and the annotations that the variable dropped lists. Of the data of a Secret, it keeps only the names of the
+// keys.
 func (k *Known) Object(object map[string]any) map[string]any {
 	switch object["kind"] {
 	case "Secret":
 		return k.secret(object)
 	case "ConfigMap":
 		return k.configMap(object)
-	// A definition needs its own function, because its schema has properties with the names of fields that the walker
-	// redacts in other objects.
-	case "CustomResourceDefinition":
+	// Only an administrator can write these objects, and their schema or rules have no values of a stack.
+	case "CustomResourceDefinition", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
+		"ValidatingWebhookConfiguration":
 		return k.definition(object)
 	default:
 		return k.fields(object)
@@ -30,7 +29,7 @@ func (k *Known) Object(object map[string]any) map[string]any {
 // Learn adds the secrets of an object to the known values: the values of a Secret except for certificates, and, for
 // other objects, the values that Object replaces because of their place or key.
 func (k *Known) Learn(object map[string]any) {
-	learning := walker{known: k, hide: k.Add}
+	learning := walker{known: k, hide: k.withhold}
 	switch object["kind"] {
 	case "Secret":
 		for _, value := range decoded(object) {
@@ -38,19 +37,37 @@ func (k *Known) Learn(object map[string]any) {
 		}
 	case "ConfigMap":
 		data, _ := object["data"].(map[string]any)
-		for _, value := range data {
+		for key, value := range data {
 			text, _ := value.(string)
-			learning.config(text)
+			if file, ok := parse(text); ok {
+				learning.value(root.At("data").At(key), file)
+			}
 		}
-	case "CustomResourceDefinition":
+		learning.value(root, head(object))
+	case "CustomResourceDefinition", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
+		"ValidatingWebhookConfiguration":
 	default:
-		learning.value("", object)
+		learning.value(root, object)
 	}
 }
 
 func (k *Known) fields(object map[string]any) map[string]any {
-	kept, _ := walker{known: k}.value("", object).(map[string]any)
+	kept, _ := walker{known: k}.value(root, object).(map[string]any)
+	reason, _ := object["reason"].(string)
+	for _, field := range []string{"message", "note"} { // of an event
+		if text, is := object[field].(string); is && (slices.Contains(reasons, reason) || isOurEvent(object)) {
+			kept[field] = k.Text(text)
+		}
+	}
 	return kept
+}
+
+// isOurEvent reports whether the operator recorded an event.
+func isOurEvent(event map[string]any) bool {
+	source, _ := event["source"].(map[string]any)
+	return slices.Contains([]any{
+		event["reportingController"], event["reportingComponent"], source["component"],
+	}, any(names.EventReporter))
 }
 
 // secret returns the metadata and the type of a Secret, and the names of its keys.
@@ -71,7 +88,7 @@ func (k *Known) configMap(object map[string]any) map[string]any {
 		shown := map[string]any{}
 		for key, value := range data {
 			text, _ := value.(string)
-			shown[key] = k.Config(text)
+			shown[key] = k.file(root.At("data").At(key), text)
 		}
 		kept["data"] = shown
 	}
@@ -87,9 +104,13 @@ func (k *Known) configMap(object map[string]any) map[string]any {
 
 func (k *Known) definition(object map[string]any) map[string]any {
 	kept := k.fields(head(object))
-	kept["spec"] = object["spec"]
+	for _, field := range []string{"spec", "webhooks"} {
+		if value, is := object[field]; is {
+			kept[field] = value
+		}
+	}
 	if status, is := object["status"].(map[string]any); is {
-		kept["status"] = k.fields(status)
+		kept["status"] = walker{known: k}.value(root.At("status"), status)
 	}
 	return kept
 }
@@ -97,36 +118,6 @@ func (k *Known) definition(object map[string]any) map[string]any {
 // head returns the type and the metadata of an object.
 func head(object map[string]any) map[string]any {
 	return map[string]any{"apiVersion": object["apiVersion"], "kind": object["kind"], "metadata": object["metadata"]}
-}
-
-// annotations lists the annotations whose values are never secret.
-var annotations = []string{
-	names.AnnotationConfigHash, names.AnnotationCABundleHash, names.AnnotationInputs, names.AnnotationGeneration,
-	names.AnnotationRendered, names.AnnotationCompat, names.AnnotationContainerName, names.AnnotationRelease,
-	names.AnnotationPaused, names.AnnotationAcceptDataLoss, names.AnnotationAllowNamespaces,
-	names.AnnotationUserConfigNamespace, names.AnnotationCABundleNamespace, names.AnnotationConstraint,
-	"deployment.kubernetes.io/revision", "autoscaling.alpha.kubernetes.io/conditions", "kubectl.kubernetes.io/restartedAt",
-	"pv.kubernetes.io/bind-completed", "pv.kubernetes.io/bound-by-controller",
-}
-
-// dropped contains the annotations that contain a copy of the object with its secrets.
-var dropped = []string{"kubectl.kubernetes.io/last-applied-configuration"}
-
-// variables lists the environment variables that the operator sets. The walker replaces the values of all other
-// variables, except variables whose names begin with imagePrefix.
-var variables = []string{
-	names.EnvModelCache, names.EnvHome, names.EnvConfig, names.EnvRunConfig, names.EnvCABundle, names.EnvRequestsCABundle,
-	names.EnvAWSCABundle, names.EnvPort, names.EnvWorkers, names.EnvRegistry, names.EnvGeneration, names.EnvPythonPath,
-	names.EnvPreflight, "LLAMA_STACK_PORT", "OGX_PORT", "LLAMA_STACK_LOGGING", "OGX_LOGGING", "OGX_CONFIG",
-	"OGX_CONFIG_DIR",
-	"POD_NAMESPACE", "GOMEMLIMIT", "GOMAXPROCS",
-}
-
-// imagePrefix is the prefix of the operator's variables that hold images.
-const imagePrefix = "RELATED_IMAGE_"
-
-func isOurs(variable string) bool {
-	return slices.Contains(variables, variable) || strings.HasPrefix(variable, imagePrefix)
 }
 
 // size returns the replacement for a string that is not shown. It contains the size of the string.

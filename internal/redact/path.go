@@ -5,71 +5,65 @@ import (
 	"strings"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/credential"
 )
 
-var (
-	// segment matches the last key of a path. list matches the key of a list in a path.
-	segment = regexp.MustCompile(`([A-Za-z0-9_-]+)$`)
-	list    = regexp.MustCompile(`([A-Za-z0-9_-]+)\[`)
-	// plainDefault matches a reference to a variable whose default is not secret, regardless of the name of the key.
-	plainDefault = regexp.MustCompile(`^\$\{env\.[A-Za-z0-9_]+:=([0-9]{1,6}|true|false)?\}$`)
-	// variable matches the path to the value of a container's environment variable.
-	variable = regexp.MustCompile(`\benv\[([^\]]+)\]\.value$`)
-)
-
-// Value returns a value without its secrets. The parameter path is the path of the value in a configuration or an
-// object. Value replaces the whole value of a key such as api_key, or of a variable with such a name. It keeps
-// references to variables, without their defaults.
-func Value(path, value string) string {
-	switch {
-	case value == "":
+// Setting returns the part of a value in a configuration that is shown. The parameter path is the path of the value;
+// identities identify the entries of a list, for example providers.inference[vllm].config.url.
+func Setting(path, value string) string {
+	at, _ := settingAt(path)
+	if isNoText(value) {
 		return value
-	case !isSecret(path, value):
-		return Text(value)
-	case envref.In(value):
-		return withoutDefaults(value)
-	default:
-		return Mark
 	}
+	return walker{}.text(at, value)
 }
 
-// Path returns a path without its secrets. A path can contain a secret, because it identifies an entry of a list of
-// strings by the string itself.
-func Path(path string) string {
-	if end := secretList(path); end >= 0 {
-		return path[:end] + "[" + Mark + "]"
-	}
-	return Text(path)
+// isNoText reports whether a value of a configuration cannot be a credential.
+func isNoText(value string) bool {
+	return value == "true" || value == "false" || value == "null" || value == "none" || value == "{}" || value == "[]"
 }
 
-// isSecret reports whether the value at a path is a credential. If the name of a key is ambiguous (for example,
-// max_tokens), a number or a boolean is not a credential.
-func isSecret(path, value string) bool {
-	match := variable.FindStringSubmatch(path)
-	if match == nil {
-		match = segment.FindStringSubmatch(path)
-	}
-	if secretList(path) >= 0 || match != nil && credential.IsKey(snake(match[1])) {
-		return true
-	}
-	return match != nil && IsKey(match[1]) && !isPlain(value) && !plainDefault.MatchString(value)
+// SettingPath returns the path of a value in a configuration without its secrets. A path can contain a secret, because
+// it identifies an entry of a list of strings by the string itself.
+func SettingPath(path string) string {
+	_, shown := settingAt(path)
+	return shown
 }
 
-// secretList returns the position after the key of the first credential list in a path, or -1 if there is none.
-func secretList(path string) int {
-	for _, match := range list.FindAllStringSubmatchIndex(path, -1) {
-		if credential.IsKey(snake(path[match[2]:match[3]])) {
-			return match[3]
+// Path returns the path of a field in an object, in which names identify the entries of a list, without secrets in a
+// known form.
+func Path(path string) string { return Text(path) }
+
+// step matches a key or an entry of a list in a path.
+var step = regexp.MustCompile(`\.?([^.\[\]]+)|\[([^\]]*)\]|.`)
+
+// position matches the position of an entry in a list.
+var position = regexp.MustCompile(`^[0-9]{1,4}$`)
+
+// settingAt returns the place of a value in a configuration, and its path without secrets.
+func settingAt(path string) (Place, string) {
+	at := configRoot
+	var shown strings.Builder
+	steps := step.FindAllStringSubmatch(path, -1)
+	for i, match := range steps {
+		switch {
+		case match[1] != "":
+			at = at.At(match[1])
+			shown.WriteString(match[0])
+		case match[2] == "":
+			shown.WriteString(match[0])
+		case at.form == inner && i < len(steps)-1 || position.MatchString(match[2]):
+			shown.WriteString("[" + Text(match[2]) + "]")
+		default:
+			shown.WriteString("[" + walker{}.text(at, match[2]) + "]")
 		}
 	}
-	return -1
+	return at, Text(shown.String())
 }
 
 // withoutDefaults replaces the defaults of variables, and the text around the references to variables.
 func withoutDefaults(value string) string {
 	return envref.Server.Replace(value, func(reference envref.Reference) string {
-		if reference.Text != "" {
+		if reference.Text != "" && !isNoText(strings.ToLower(reference.Text)) {
 			reference.Text = Mark
 		}
 		return reference.String()

@@ -26,7 +26,7 @@ func TestText(t *testing.T) {
 		"header":               {"Authorization: Bearer " + canary, "Authorization: <redacted> <redacted>"},
 		"bearer alone":         {"sent Bearer " + canary, "sent Bearer <redacted>"},
 		"URL":                  {"redis://:" + canary + "@redis:6379/0", "redis://<redacted>@redis:6379/0"},
-		"URL without user":     {"http://vllm:8000/v1?x=a@b", "http://vllm:8000/v1?x=a@b"},
+		"URL without user":     {"http://vllm:8000/v1?x=b", "http://vllm:8000/v1?x=b"},
 		"OpenAI":               {"Incorrect API key provided: sk-" + canary, "Incorrect API key provided: <redacted>"},
 		"Hugging Face":         {"hf_abcdefghijklmnop", "<redacted>"},
 		"AWS":                  {"AKIAIOSFODNN7EXAMPLE", "<redacted>"},
@@ -91,18 +91,18 @@ func TestObject(t *testing.T) {
 			"{apiVersion: v1, kind: Secret, metadata: {name: s}, type: Opaque, keys: [a, b]}",
 		},
 		"ConfigMap": {
-			`{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, binaryData: {x: QQ==}, data: {a.yaml: "b: {api_token: secret-text, url: 'http://u:p@h'} # note", run.py: "print(1)"}}`,
-			`{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, binaryData: {x: <redacted>}, data: {a.yaml: "b:\n    api_token: <redacted>\n    url: http://<redacted>@h\n", run.py: "<redacted: 8 bytes>"}}`,
+			`{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, binaryData: {x: QQ==}, data: {a.yaml: "server: {api_token: secret-text, url: 'http://u:p@h'} # note", run.py: "print(1)"}}`,
+			`{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, binaryData: {x: <redacted>}, data: {a.yaml: "server:\n    api_token: <redacted>\n    url: http://<redacted>@h\n", run.py: "<redacted: 8 bytes>"}}`,
 		},
 		"metadata": {
-			`{kind: Service, metadata: {name: s, managedFields: [{manager: m}], labels: {a: b}, annotations: {mine: x, llamastack.io/config-hash: abc, kubectl.kubernetes.io/last-applied-configuration: "{}"}}}`,
-			`{kind: Service, metadata: {name: s, labels: {a: b}, annotations: {mine: <redacted>, llamastack.io/config-hash: abc}}}`,
+			`{kind: Service, metadata: {name: s, managedFields: [{manager: m}], labels: {a: b, app: c}, annotations: {mine: x, llamastack.io/config-hash: abc, kubectl.kubernetes.io/last-applied-configuration: "{}"}}}`,
+			`{kind: Service, metadata: {name: s, labels: {a: <redacted>, app: c}, annotations: {mine: <redacted>, llamastack.io/config-hash: abc}}}`,
 		},
 		"pod": {
-			`{kind: Pod, spec: {containers: [{name: c, image: i, command: [sh, -c, run], args: [--x=1, --y=text, --flag, text], env: [
+			`{kind: Pod, spec: {containers: [{name: c, image: i, command: [sh, -c, "x"], args: [--port=1, --y=text, -ptext, text], env: [
 			  {name: A, value: text}, {name: HF_HOME, value: /data},
 			  {name: B, valueFrom: {secretKeyRef: {name: s, key: k}}}]}]}}`,
-			`{kind: Pod, spec: {containers: [{name: c, image: i, command: [sh, -c, <redacted>], args: [--x=1, --y=<redacted>, --flag, <redacted>], env: [
+			`{kind: Pod, spec: {containers: [{name: c, image: i, command: [sh, -c, <redacted>], args: [--port=1, <redacted>, <redacted>, <redacted>], env: [
 			  {name: A, value: <redacted>}, {name: HF_HOME, value: /data},
 			  {name: B, valueFrom: {secretKeyRef: {name: s, key: k}}}]}]}}`,
 		},
@@ -154,8 +154,8 @@ MIIBIjCByaADAgECAgEBMAoGCCqGSM49BAMCMAAwHhcNMDEwOTA5MDE0NjQwWhcN
 		"a word":            {canary, "<redacted: 16 bytes>"},
 		"not YAML":          {"a: [", "<redacted: 4 bytes>"},
 		"not a certificate": {certificate, "<redacted: 119 bytes>"},
-		"a list":            {"[1, {password: x}]", "- 1\n- password: <redacted>\n"},
-		"default":           {"{password: '${env.A:=text}', token: '${env.A}'}", "password: <redacted>\ntoken: ${env.A}\n"},
+		"a list":            {"[1, {password: x}]", "- <redacted>\n- password: <redacted>\n"},
+		"default":           {"{password: '${env.A:=text}', token: '${env.A}'}", "password: ${env.A:=<redacted>}\ntoken: ${env.A}\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := new(redact.Known).Config(tc.in); got != tc.want {

@@ -37,7 +37,7 @@ var forms = []struct {
 
 const (
 	// credentialName matches a name that ends with a word for a credential.
-	credentialName = `[\w.-]*(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|` +
+	credentialName = `[\w.-]*(?:password|passwd|passphrase|passcode|\bpass|\bpwd|\bpsw|\bpin|\bsig|\bsas|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|` +
 		`credential|authorization|cookie)s?`
 	// someValue matches a value with or without quotes. The closing quote can be missing.
 	someValue = `(\\?"(?:[^"\\]|\\[^"])*\\?"|'[^']*'|\\?["']?[^\s"',;&]+)`
@@ -52,7 +52,8 @@ var assignments = []*regexp.Regexp{
 // triggers lists strings in lower case. Every line with a secret that Text recognizes contains one of them. Text skips
 // all other lines, which saves time for long logs.
 var triggers = []string{
-	"://", "passw", "passphrase", "secret", "token", "key", "credential", "authorization", "cookie", "bearer",
+	"://", "pass", "pwd", "psw", "pin", "sig", "sas", "secret", "token", "key", "credential", "authorization", "cookie",
+	"bearer",
 	"basic", "eyj", "akia", "asia", "aiza", "sha256~", "sk", "pk", "rk", "hf", "nvapi", "tgp", "r8", "xai", "pplx", "fw",
 	"glpat", "gh", "xox", "dapi", "tvly", "bsa",
 }
@@ -73,8 +74,8 @@ func Text(text string) string {
 	return kept.String()
 }
 
-// userInfo matches the user and the password in a URL.
-var userInfo = regexp.MustCompile(`://([^/\s@'"<>]*)@`)
+// userInfo matches the user and the password in a URL, up to the last @, because a password can contain any character.
+var userInfo = regexp.MustCompile(`://([^\s'"<>]*)@`)
 
 func textOfLine(line string) string {
 	line = userInfo.ReplaceAllStringFunc(line, func(found string) string {
@@ -111,10 +112,10 @@ func isSecretValue(name, value string) bool {
 	return !isReference(value) && !isPlain(value) && !strings.HasPrefix(value, Mark)
 }
 
-// plain matches values that are not secret, regardless of their name.
-var plain = regexp.MustCompile(`^(|[0-9]{1,6}|true|false|null|None|` + regexp.QuoteMeta(Mark) + `)$`)
+// plainValue matches values that are not secret, regardless of their name.
+var plainValue = regexp.MustCompile(`^(|[0-9]{1,6}|true|false|null|None|` + regexp.QuoteMeta(Mark) + `)$`)
 
-func isPlain(value string) bool { return plain.MatchString(value) }
+func isPlain(value string) bool { return plainValue.MatchString(value) }
 
 // reference matches a value that is only a reference to a variable, without a default.
 var reference = regexp.MustCompile(`^\$\{env\.[A-Za-z0-9_]+\}?$`)

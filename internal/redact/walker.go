@@ -5,184 +5,131 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 )
 
-// walker copies a JSON value without its secrets.
+// walker copies a JSON value with the text at known-good places.
 type walker struct {
 	known *Known
-	// hide receives each value that the walker replaces because of its place or key. Nil means that the walker does not
-	// collect values.
+	// hide receives each text that the walker withholds. Nil means that the walker does not collect text.
 	hide func(string)
-	// free reports whether the value is a configuration and not a Kubernetes object.
-	free bool
 }
 
-// identifiers lists fields of Kubernetes objects that contain no secrets. Some of these fields identify an object. The
-// walker keeps the values of all listed fields unchanged.
-var identifiers = []string{
-	"apiVersion", "kind", "name", "namespace", "uid", "labels", "matchLabels", "selector", "image", "imageID", "caBundle",
-	"resourceVersion", "creationTimestamp", "secretName", "nodeName", "hostname", "involvedObject", "regarding", "reason",
-}
-
-// configurations lists the fields of a stack that hold parts of the server's configuration.
-var configurations = []string{"providers", "settings", "resources"}
-
-// value copies the value of a key.
-func (w walker) value(key string, value any) any {
+// value copies the value at a place.
+func (w walker) value(at Place, value any) any {
 	switch v := value.(type) {
 	case map[string]any:
-		return w.object(key, v)
+		return w.object(at, v)
 	case []any:
-		return w.list(key, v)
+		return w.list(at, v)
 	case string:
-		return w.text(key, v)
-	default:
+		return w.text(at, v)
+	case bool, nil:
 		return v
-	}
-}
-
-func (w walker) text(key, text string) any {
-	switch {
-	case !w.free && slices.Contains(identifiers, key):
-		return text
-	case IsKey(key) && !isPlain(text) && !isReference(text):
-		return w.hidden(text)
-	case w.hide != nil:
-		return text
 	default:
-		return w.known.Text(text)
+		return w.number(at, v)
 	}
 }
 
-// hidden returns the replacement for a secret, and collects the secret.
-func (w walker) hidden(text string) string {
+// text returns the part of a text that is shown at a place.
+func (w walker) text(at Place, text string) string {
+	switch at.form {
+	case name:
+		if w.hide != nil {
+			w.known.keep(text)
+		}
+		return text
+	case plain:
+		return w.shown(text)
+	case address:
+		kept := inAddress(text)
+		if kept != text && w.hide != nil {
+			w.hide(text)
+			for _, part := range userParts(text) {
+				w.hide(part)
+			}
+		}
+		return w.shown(kept)
+	case program:
+		return w.argument(text)
+	default:
+		return w.withheld(text)
+	}
+}
+
+// shown returns a text at a known-good place, without the secrets that Known.Text recognizes.
+func (w walker) shown(text string) string {
 	if w.hide != nil {
+		return text
+	}
+	return w.known.Text(text)
+}
+
+// number returns a number at a place. The numbers in a Kubernetes object have a type that cannot hold a credential.
+func (w walker) number(at Place, number any) any {
+	isListed := at.form == name || at.form == plain || at.form == address
+	if !isListed && (at.config || at == Place{form: withheld}) {
+		return Mark
+	}
+	return number
+}
+
+// withheld returns the replacement for a text, and collects the text.
+func (w walker) withheld(text string) string {
+	switch {
+	case text == "" || isReference(text) || text == "true" || text == "false":
+		return text
+	case w.hide != nil:
 		w.hide(text)
+	}
+	if envref.In(text) {
+		return withoutDefaults(text)
 	}
 	return Mark
 }
 
-func (w walker) object(key string, object map[string]any) any {
-	switch {
-	case !w.free && key == "annotations":
-		return w.annotations(object)
-	case !w.free && slices.Contains(identifiers, key):
-		return object
-	case key == "headers" || key == "default_headers" || key == "extra_headers":
-		return w.all(object)
-	}
+func (w walker) object(at Place, object map[string]any) any {
 	kept := make(map[string]any, len(object))
-	w.free = w.free || slices.Contains(configurations, key)
-	for name, value := range object {
-		if !w.free && name == "managedFields" {
+	for key, value := range object {
+		if key == "managedFields" && at.field == "metadata" || slices.Contains(dropped, key) {
 			continue
 		}
-		kept[name] = w.value(name, value)
+		kept[w.shown(key)] = w.value(at.At(key), value)
 	}
 	return kept
 }
 
-// all replaces every string in a map, except strings that are only a reference to a variable.
-func (w walker) all(object map[string]any) any {
-	kept := make(map[string]any, len(object))
-	for name, value := range object {
-		kept[name] = w.value(name, value)
-		if text, is := value.(string); is && !isReference(text) {
-			kept[name] = w.hidden(text)
-		}
-	}
-	return kept
-}
-
-func (w walker) annotations(object map[string]any) any {
-	kept := map[string]any{}
-	for _, name := range slices.Sorted(maps.Keys(object)) {
-		text, _ := object[name].(string)
-		switch {
-		case slices.Contains(dropped, name):
-		case slices.Contains(annotations, name):
-			kept[name] = w.text("", text)
-		default:
-			kept[name] = w.hidden(text)
-		}
-	}
-	return kept
-}
-
-func (w walker) list(key string, list []any) any {
+func (w walker) list(at Place, list []any) any {
 	kept := make([]any, len(list))
 	for i, item := range list {
-		kept[i] = w.item(key, item)
-		if i > 0 && !w.free && (key == "args" || key == "command") {
-			kept[i] = w.argument(item)
-		}
+		kept[i] = w.value(at.Item(item), item)
 	}
 	return kept
 }
 
-func (w walker) item(key string, item any) any {
-	switch v := item.(type) {
-	case map[string]any:
-		if key == "env" || key == "secretEnv" {
-			return w.variable(v)
-		}
-		return w.value("", v) // the name of a list is not the key of its items
-	case string:
-		if key == "args" && !w.free {
-			return w.argument(v)
-		}
-		return w.text(key, v)
-	default:
-		return w.value(key, v)
-	}
-}
-
-// variable copies an environment variable.
-func (w walker) variable(variable map[string]any) any {
-	kept, _ := w.object("", variable).(map[string]any)
-	name, _ := variable["name"].(string)
-	if value, is := variable["value"].(string); is && value != "" && (!isOurs(name) || IsKey(name)) {
-		kept["value"] = w.hidden(value)
-	}
-	return kept
-}
-
-// argument copies an argument of a program. It keeps the name of a flag, and the value of a flag if the value is never
-// secret. It redacts all other text.
-func (w walker) argument(item any) any {
-	text, is := item.(string)
-	if !is {
-		return item
-	}
-	name, value, assigned := strings.Cut(text, "=")
+// argument returns the part of a program's argument that is shown: a known word, or a known flag with its value.
+func (w walker) argument(text string) string {
+	flag, value, assigned := strings.Cut(text, "=")
 	switch {
-	case strings.HasPrefix(text, "-") && assigned && !strings.ContainsAny(name, " \n"):
-		if isPlain(value) || operatorFlags[name] {
-			return w.text("", text)
-		}
-		return name + "=" + w.hidden(value)
-	case strings.HasPrefix(text, "-") && !strings.ContainsAny(text, " \n"):
-		return w.text("", text)
+	case slices.Contains(programs, text), slices.Contains(flags, text):
+		return text
+	case assigned && slices.Contains(flags, flag):
+		return flag + "=" + w.text(Place{form: address}, value)
 	default:
-		return w.hidden(text)
+		return w.withheld(text)
 	}
-}
-
-// operatorFlags lists the flags of the operator whose values are not secret.
-var operatorFlags = map[string]bool{
-	"--metrics-bind-address": true, "--health-probe-bind-address": true, "--webhook-bind-address": true,
-	"--watch-namespaces": true, "--leader-elect": true, "--zap-log-level": true,
 }
 
 // decoded returns the values of a Secret, except for certificates, which are not secret.
 func decoded(object map[string]any) []string {
 	var values []string
 	data, _ := object["data"].(map[string]any)
-	for key, value := range data {
+	for _, key := range slices.Sorted(maps.Keys(data)) {
 		if key == "tls.crt" || key == "ca.crt" {
 			continue
 		}
-		text, _ := value.(string)
+		text, _ := data[key].(string)
 		if plain, err := base64.StdEncoding.DecodeString(text); err == nil {
 			values = append(values, string(plain))
 		}

@@ -71,8 +71,8 @@ func archive(t *testing.T, m *support.Material) []byte {
 // canary returns a secret value. Each place has a different value, so that a test failure shows the place of the leak.
 func canary(place string) string { return "cAnArY-" + place + "-7d1f" }
 
-// planted returns the objects in a cluster. Every place that the archive must hide contains a secret value.
-func planted(t *testing.T) *support.Material {
+// withSecrets returns the objects in a cluster. Every place that the archive must hide contains a secret value.
+func withSecrets(t *testing.T) *support.Material {
 	t.Helper()
 	const template = `metadata: {annotations: {mine: cAnArY-podannotation-7d1f}, name: my-1, namespace: a}
 spec:
@@ -120,8 +120,9 @@ spec:
 		Findings: []doctor.Finding{{Status: doctor.Error, Message: "api_key=" + canary("finding")}},
 		LeftOut:  []string{"password: " + canary("leftout")},
 		Events: []map[string]any{
-			parse(t, `{kind: Event, metadata: {name: e, namespace: a, annotations: {x: cAnArY-eventannotation-7d1f}}, message: "cannot use cAnArY-secret-7d1f; token: cAnArY-event-7d1f"}`),
-			parse(t, `{kind: Event, metadata: {name: f, namespace: a}, note: "Bearer cAnArY-eventnote-7d1f"}`),
+			parse(t, `{kind: Event, metadata: {name: e, namespace: a, annotations: {x: cAnArY-eventannotation-7d1f}}, reason: Failed, message: "cannot use cAnArY-secret-7d1f; token: cAnArY-event-7d1f"}`),
+			parse(t, `{kind: Event, metadata: {name: f, namespace: a}, reason: Unhealthy, note: "cAnArY-eventnote-7d1f"}`),
+			parse(t, `{kind: Event, metadata: {name: g, namespace: a}, reason: New, message: "own cAnArY-env-7d1f", reportingController: llamastack.io/llama-stack-operator}`),
 		},
 		Logs: []support.Log{
 			{Namespace: "a", Pod: "my-1", Container: "c", Text: "INFO kept\nAuthorization: Bearer cAnArY-log-7d1f\nvalue cAnArY-stringdata-7d1f\nsk-cAnArY-form-7d1f\n"},
@@ -136,7 +137,7 @@ spec:
 
 // The archive contains no secret from the cluster, either in clear text or encoded.
 func TestCanary(t *testing.T) {
-	m := planted(t)
+	m := withSecrets(t)
 	before := fmt.Sprint(m)
 	if count := strings.Count(before, "cAnArY"); count < 60 {
 		t.Fatalf("only %d secrets are planted", count)
@@ -172,7 +173,7 @@ func TestCanary(t *testing.T) {
 
 // The same material gives the same bytes, regardless of the order of the objects and the logs.
 func TestDeterministic(t *testing.T) {
-	m := planted(t)
+	m := withSecrets(t)
 	first := archive(t, m)
 	slices.Reverse(m.Objects)
 	slices.Reverse(m.Logs)

@@ -150,14 +150,14 @@ func configuration(before, after *plan.Plan) []Key {
 // edit if `is` is nil.
 func newKey(was, is *plan.Setting) Key {
 	setting := cmp.Or(is, was)
-	key := Key{Path: redact.Path(setting.Path), Origin: setting.Origin}
+	key := Key{Path: redact.SettingPath(setting.Path), Origin: setting.Origin}
 	var from, to string
 	switch {
 	case was == nil:
-		to = redact.Value(is.Path, is.Value)
+		to = redact.Setting(is.Path, is.Value)
 		key.To = &to
 	case is == nil:
-		from = redact.Value(was.Path, was.Value)
+		from = redact.Setting(was.Path, was.Value)
 		key.From = &from
 	default:
 		from, to = redactBoth(is.Path, was.Value, is.Value)

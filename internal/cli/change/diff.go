@@ -6,10 +6,13 @@ import (
 	"maps"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/redact"
 )
 
-// WriteDiff writes the objects of the change as a unified diff of their YAML. Credentials are redacted. The length and
-// the digest replace the content of files that are not YAML, and a fixed text replaces the values of Secrets.
+// WriteDiff writes the objects of the change as a unified diff of their YAML. Only the text at known-good places is
+// shown (see package redact). The length replaces the content of files that are not YAML, and a fixed text replaces the
+// values of Secrets.
 func (c *Change) WriteDiff(page *bytes.Buffer) error {
 	for i := range c.Objects {
 		object := &c.Objects[i]
@@ -39,13 +42,13 @@ func (c *Change) file(side string, object map[string]any) string {
 	return fmt.Sprintf("%s/%s/%v/%v", side, c.Namespace, object["kind"], metadata["name"])
 }
 
-// text returns an object as YAML with redacted credentials. It adds the given mark to each credential that differs from
-// the credential on the other side.
+// text returns an object as YAML with the text at known-good places. It adds the given mark to each withheld text that
+// differs from the text on the other side.
 func text(object, other map[string]any, mark string) (string, error) {
 	if object == nil {
 		return "", nil
 	}
-	shown, _ := redactTree("", withFiles(object), withFiles(other), mark).(map[string]any)
+	shown, _ := redactTree(redact.Root(), withFiles(object), withFiles(other), mark).(map[string]any)
 	for _, field := range []string{"data", "binaryData", "stringData"} {
 		files, _ := shown[field].(map[string]any)
 		for name, file := range files {

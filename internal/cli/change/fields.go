@@ -1,8 +1,7 @@
 package change
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -14,66 +13,66 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/redact"
 )
 
-// compare returns the fields that differ between two objects, with redacted credentials.
+// compare returns the fields that differ between two objects, with the values at known-good places.
 func compare(before, after map[string]any) []Field {
 	c := comparison{opaque: after["kind"] == "ConfigMap" || after["kind"] == "Secret"}
-	c.maps("", unnamed(before), unnamed(after))
+	c.maps("", redact.Root(), unnamed(before), unnamed(after))
 	return c.found
 }
 
 type comparison struct {
 	found []Field
 	// opaque reports whether the object is a ConfigMap or Secret. The data of these objects consists of files, and only
-	// the length and the digest of a file are shown.
+	// the length of a file is shown, because a short secret can be guessed from a digest.
 	opaque bool
 }
 
-func (c *comparison) values(path string, a, b any) {
+func (c *comparison) values(path string, at redact.Place, a, b any) {
 	if reflect.DeepEqual(a, b) {
 		return
 	}
 	before, isMap := a.(map[string]any)
 	after, alsoMap := b.(map[string]any)
 	if isMap && alsoMap {
-		c.maps(path, before, after)
+		c.maps(path, at, before, after)
 		return
 	}
 	old, isList := a.([]any)
 	now, alsoList := b.([]any)
 	if isList && alsoList && keyed(old) && keyed(now) {
-		c.lists(path, old, now)
+		c.lists(path, at, old, now)
 		return
 	}
-	from, to := c.text(path, a), c.text(path, b)
+	from, to := c.text(path, at, a), c.text(path, at, b)
 	if from == to {
 		from, to = from+" (before)", to+" (after)"
 	}
 	c.found = append(c.found, Field{Path: redact.Path(path), From: from, To: to})
 }
 
-func (c *comparison) maps(path string, a, b map[string]any) {
+func (c *comparison) maps(path string, at redact.Place, a, b map[string]any) {
 	keys := maps.Clone(a)
 	if keys == nil {
 		keys = map[string]any{}
 	}
 	maps.Copy(keys, b)
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		c.values(join(path, key), a[key], b[key])
+		c.values(join(path, key), at.At(key), a[key], b[key])
 	}
 }
 
 // lists compares the entries that have the same key in two lists.
-func (c *comparison) lists(path string, a, b []any) {
+func (c *comparison) lists(path string, at redact.Place, a, b []any) {
 	before, after := byKey(a), byKey(b)
 	all := maps.Clone(before)
 	maps.Copy(all, after)
 	for _, key := range slices.Sorted(maps.Keys(all)) {
-		c.values(path+"["+key+"]", before[key], after[key])
+		c.values(path+"["+key+"]", at.Item(cmp.Or(after[key], before[key])), before[key], after[key])
 	}
 }
 
-// text returns a value with redacted credentials, or the summary of a file.
-func (c *comparison) text(path string, value any) string {
+// text returns the part of a value that is shown, or the summary of a file.
+func (c *comparison) text(path string, at redact.Place, value any) string {
 	switch value := value.(type) {
 	case nil:
 		return ""
@@ -81,13 +80,15 @@ func (c *comparison) text(path string, value any) string {
 		if c.opaque && fileOf(path) {
 			return summary(value)
 		}
-		return redact.Value(path, value)
+		return fmt.Sprint(at.Value(value))
 	}
-	data, err := json.Marshal(redactTree(path, value, nil, ""))
-	if err != nil {
+	var data strings.Builder
+	encoder := json.NewEncoder(&data)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(redactTree(at, value, nil, "")); err != nil {
 		return "?"
 	}
-	return string(data)
+	return strings.TrimSuffix(data.String(), "\n")
 }
 
 // fileOf reports whether a path is within the data of a ConfigMap or Secret.
@@ -97,21 +98,18 @@ func fileOf(path string) bool {
 	return top == "data" || top == "binaryData" || top == "stringData"
 }
 
-// summary returns the length and the digest of a text.
-func summary(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return fmt.Sprintf("%d bytes, sha256:%s", len(text), hex.EncodeToString(sum[:])[:12])
-}
+// summary returns the length of a text.
+func summary(text string) string { return fmt.Sprintf("%d bytes", len(text)) }
 
-// redactTree returns a copy of a value with redacted credentials. It adds the given mark to each credential that
-// differs from the credential on the other side.
-func redactTree(path string, value, other any, mark string) any {
+// redactTree returns a copy of a value with the text at known-good places. It adds the given mark to each withheld text
+// that differs from the text on the other side.
+func redactTree(at redact.Place, value, other any, mark string) any {
 	switch value := value.(type) {
 	case map[string]any:
 		others, _ := other.(map[string]any)
 		copied := make(map[string]any, len(value))
 		for key, item := range value {
-			copied[key] = redactTree(join(path, key), item, others[key], mark)
+			copied[key] = redactTree(at.At(key), item, others[key], mark)
 		}
 		return copied
 	case []any:
@@ -120,22 +118,15 @@ func redactTree(path string, value, other any, mark string) any {
 		copied := make([]any, 0, len(value))
 		for i, item := range value {
 			key := itemKey(item, i)
-			copied = append(copied, redactTree(path+"["+key+"]", item, others[key], mark))
+			copied = append(copied, redactTree(at.Item(item), item, others[key], mark))
 		}
 		return copied
-	case string:
-		return redactText(path, value, other, mark)
-	default:
-		return value
 	}
-}
-
-func redactText(path, value string, other any, mark string) string {
-	hidden := redact.Value(path, value)
-	if text, ok := other.(string); ok && text != value && hidden != value {
-		hidden += mark
+	shown := at.Value(value)
+	if text, ok := shown.(string); ok && other != nil && value != other && shown != value {
+		return text + mark
 	}
-	return hidden
+	return shown
 }
 
 // identities are the fields that identify the entries of a list. The name of a mount is not unique, so mountPath comes

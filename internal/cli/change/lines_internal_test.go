@@ -75,28 +75,36 @@ func TestCompareFields(t *testing.T) {
 	}{
 		"no difference": {fields{"a": 1}, fields{"a": 1}, nil},
 		"a value": {
-			fields{"spec": fields{"a": "x"}},
-			fields{"spec": fields{"a": "y"}},
-			[]Field{{"spec.a", "x", "y"}},
+			fields{"spec": fields{"type": "x"}},
+			fields{"spec": fields{"type": "y"}},
+			[]Field{{"spec.type", "x", "y"}},
 		},
-		"the name":         {fields{"metadata": fields{"name": "a"}}, fields{"metadata": fields{"name": "b"}}, nil},
-		"a new object":     {fields{}, fields{"o": fields{"a": 1}}, []Field{{"o", "", `{"a":1}`}}},
-		"a key with a dot": {fields{"o": fields{}}, fields{"o": fields{"a/b": "1"}}, []Field{{"o[a/b]", "", "1"}}},
+		"the name":     {fields{"metadata": fields{"name": "a"}}, fields{"metadata": fields{"name": "b"}}, nil},
+		"a new object": {fields{}, fields{"spec": fields{"port": 1}}, []Field{{"spec", "", `{"port":1}`}}},
+		"a key with a dot": {
+			fields{"limits": fields{}},
+			fields{"limits": fields{"a/b": "1"}},
+			[]Field{{"limits[a/b]", "", "1"}},
+		},
 		"entries by name": {
-			fields{"c": []any{container("a", "1"), container("b", "1")}},
-			fields{"c": []any{container("b", "2"), container("a", "1")}},
-			[]Field{{"c[b].image", "1", "2"}},
+			fields{"containers": []any{container("a", "1"), container("b", "1")}},
+			fields{"containers": []any{container("b", "2"), container("a", "1")}},
+			[]Field{{"containers[b].image", "1", "2"}},
 		},
-		"a list of texts": {fields{"c": []any{"a"}}, fields{"c": []any{"a", "b"}}, []Field{{"c", `["a"]`, `["a","b"]`}}},
+		"a list of texts": {
+			fields{"accessModes": []any{"a"}},
+			fields{"accessModes": []any{"a", "b"}},
+			[]Field{{"accessModes", `["a"]`, `["a","b"]`}},
+		},
 		"a file": {
 			fields{"kind": "ConfigMap", "data": fields{"f": "a"}},
 			fields{"kind": "ConfigMap", "data": fields{"f": "b"}},
-			[]Field{{"data.f", "1 bytes, sha256:ca978112ca1b", "1 bytes, sha256:3e23e8160039"}},
+			[]Field{{"data.f", "1 bytes (before)", "1 bytes (after)"}},
 		},
-		"a credential": {
-			fields{"api_key": "a"},
-			fields{"api_key": "b"},
-			[]Field{{"api_key", "<redacted> (before)", "<redacted> (after)"}},
+		"a new field": {
+			fields{"spec": fields{"new": fields{"name": "a"}}},
+			fields{"spec": fields{"new": fields{"name": "b"}}},
+			[]Field{{"spec.new.name", "<redacted> (before)", "<redacted> (after)"}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

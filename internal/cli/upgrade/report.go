@@ -2,6 +2,7 @@ package upgrade
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -185,8 +186,8 @@ func (r *Report) compare(before, after *plan.Plan) {
 	origins := compare.Origins(before, after)
 	for _, one := range compare.Plans(before, after) {
 		origin, _, _ := strings.Cut(origins[one.What], " ")
-		one.From, one.To = redact.Value(one.What, one.From), redact.Value(one.What, one.To)
-		one.What = redact.Path(one.What)
+		one.From, one.To = shown(one.What, one.From), shown(one.What, one.To)
+		one.What = redact.SettingPath(one.What)
 		r.Changes = append(r.Changes, one)
 		switch {
 		case strings.HasSuffix(one.What, forClients):
@@ -201,6 +202,25 @@ func (r *Report) compare(before, after *plan.Plan) {
 		if client.From != "" || !strings.HasPrefix(client.What, "model ") {
 			r.Clients = append(r.Clients, client)
 		}
+	}
+}
+
+// reference matches the description of a variable whose value is in a Secret.
+var reference = regexp.MustCompile(`^Secret [a-z0-9.-]+, key [\w.-]+$`)
+
+// shown returns the part of a value of a difference that is shown.
+func shown(what, value string) string {
+	variable, isVariable := strings.CutPrefix(what, "variable ")
+	switch {
+	case isVariable && reference.MatchString(value):
+		return value
+	case isVariable:
+		fields := map[string]any{"name": variable}
+		return fmt.Sprint(redact.Root().At("env").Item(fields).At("value").Value(value))
+	case strings.HasPrefix(what, "image"), strings.HasPrefix(what, "provider "), strings.HasSuffix(what, forClients):
+		return redact.Text(value)
+	default:
+		return redact.Setting(what, value)
 	}
 }
 
