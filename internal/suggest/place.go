@@ -32,7 +32,6 @@ const (
 var words = []word{
 	{"spec", "server containerSpec podOverrides tlsConfig", "spec.distribution", older},
 	{"spec", "userConfig config configMap runConfig run", "spec.overrideConfig", "it names a ConfigMap with the complete configuration"},
-	{"spec", "image tag", "spec.distribution.image", ""},
 	{"spec", "model llm", "spec.resources.models", ""},
 	{"spec", "vectorStores vector_stores", "spec.settings.vector_stores", ""},
 	{"spec", "volume persistence pvc volumeClaimTemplate", "spec.workload.storage", ""},
@@ -77,6 +76,7 @@ var words = []word{
 	{"", "serviceType service loadBalancer nodePort", "", "the Service has the type ClusterIP; to reach the server from outside, set spec.networking.expose, or create a Service of another type that selects the pods"},
 	{"", "valueFrom", "secretKeyRef", "leave out valueFrom, and " + secretRef},
 	{"", "configMapKeyRef", "secretKeyRef", "only a Secret can hold a credential: " + secretRef},
+	{"", "image", "spec.distribution.image", ""},
 	{"", "env", "spec.workload.overrides.env", ""},
 	{"", "envFrom", "spec.workload.overrides.envFrom", ""},
 	{"", "command", "spec.workload.overrides.command", ""},

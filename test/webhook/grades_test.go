@@ -21,8 +21,8 @@ import (
 )
 
 // gradesFile has a line for each mistake: its name, its grade, the digest of the answer that was graded, and the reason
-// for a grade below A. A means that the answer names the mistake and its remedy, B that it helps, C that it helps little,
-// D that it leads astray, F that there is no word about the mistake, and - that the case is not a mistake.
+// for a grade below A. A means that the answer names the mistake and its remedy, B that it helps, and C that it helps
+// little. D means that it leads astray, F that there is no word about the mistake, and - that it is not a mistake.
 const gradesFile = "testdata/grades.tsv"
 
 // worst is the maximum number of answers with each of the worse grades. The answers with F concern the checks of

@@ -34,6 +34,9 @@ func TestHandleWarnings(t *testing.T) {
 			validator := newValidator(t, map[string]string{operatorconfig.KeyIngress: "{className: nginx}"})
 			got := validator.Handle(t.Context(), tc.request)
 			told := strings.Join(got.Warnings, "\n")
+			if strings.Contains(told, "sk-hidden") {
+				t.Errorf("the warnings contain a credential: %q", told)
+			}
 			if !got.Allowed || !strings.Contains(told, tc.want) || tc.want == "" && told != "" {
 				t.Errorf("allowed %v %v with the warnings %q, want %q", got.Allowed, got.Result, told, tc.want)
 			}

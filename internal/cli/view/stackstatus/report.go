@@ -30,8 +30,8 @@ type Report struct {
 	Preflight  []Pod       `json:"preflight,omitempty"`
 	Conditions []Condition `json:"conditions"`
 	// Warnings are the warnings in the status.
-	Warnings []string `json:"warnings,omitempty"`
-	Server   Server   `json:"server"`
+	Warnings   []string    `json:"warnings,omitempty"`
+	Server     Server      `json:"server"`
 	Storage    []Claim     `json:"storage,omitempty"`
 	Exposure   []Exposure  `json:"exposure,omitempty"`
 	Autoscaler *Autoscaler `json:"autoscaler,omitempty"`
