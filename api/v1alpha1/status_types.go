@@ -54,6 +54,11 @@ type LlamaStackDistributionStatus struct {
 	// +optional
 	ConfigGeneration *v1alpha2.ConfigGeneration `json:"configGeneration,omitempty"`
 
+	// warnings lists the warnings about the stack, as in v1alpha2.
+	// +listType=atomic
+	// +optional
+	Warnings []string `json:"warnings,omitempty"`
+
 	// models lists the models that the running server serves, as in v1alpha2.
 	// +listType=atomic
 	// +optional

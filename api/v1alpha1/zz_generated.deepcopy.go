@@ -284,6 +284,11 @@ func (in *LlamaStackDistributionStatus) DeepCopyInto(out *LlamaStackDistribution
 		*out = new(v1alpha2.ConfigGeneration)
 		(*in).DeepCopyInto(*out)
 	}
+	if in.Warnings != nil {
+		in, out := &in.Warnings, &out.Warnings
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	if in.Models != nil {
 		in, out := &in.Models, &out.Models
 		*out = make([]v1alpha2.ModelStatus, len(*in))

@@ -250,7 +250,8 @@ const (
 	EventSecretResolutionFailed = "SecretResolutionFailed"
 	// EventProviderIgnored means that a part of the spec has no effect. Event: Warning.
 	EventProviderIgnored = "ProviderIgnored"
-	// EventConfigWarning means that there is a warning about the configuration. Event: Warning.
+	// EventConfigWarning means that there are warnings about a new spec. It has their number and the first one; the field
+	// status.warnings has all. Event: Warning.
 	EventConfigWarning = "ConfigWarning"
 	// EventRolledBack means that a user rolled the Deployment back. Event: Warning.
 	EventRolledBack = "RolledBack"

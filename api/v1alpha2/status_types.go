@@ -39,6 +39,13 @@ type LlamaStackDistributionStatus struct {
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
+	// warnings lists the warnings about the stack, each with the path of its field. They do not prevent the stack from
+	// running. The list contains at most 20 warnings of at most 300 characters. If there are more, the last entry is their
+	// number. A warning disappears when its cause does.
+	// +listType=atomic
+	// +optional
+	Warnings []string `json:"warnings,omitempty"`
+
 	// resolvedDistribution describes the server that runs, and the sources of its image, configuration and release.
 	// +optional
 	ResolvedDistribution *ResolvedDistribution `json:"resolvedDistribution,omitempty"`

@@ -463,6 +463,11 @@ func (in *LlamaStackDistributionStatus) DeepCopyInto(out *LlamaStackDistribution
 			(*in)[i].DeepCopyInto(&(*out)[i])
 		}
 	}
+	if in.Warnings != nil {
+		in, out := &in.Warnings, &out.Warnings
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	if in.ResolvedDistribution != nil {
 		in, out := &in.ResolvedDistribution, &out.ResolvedDistribution
 		*out = new(ResolvedDistribution)

@@ -20,6 +20,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 )
 
 // reader reads stacks from a cluster, with their Deployments and the ConfigMaps that the stacks refer to. It reads each
@@ -199,7 +200,7 @@ func (r *reader) running(ctx context.Context, stack *v1alpha2.LlamaStackDistribu
 			return nil, err
 		}
 		if kept != nil {
-			found.Base = dryrun.ConfigMapFiles(kept)[names.ConfigFile]
+			found.Base = plan.ConfigMapFiles(kept)[names.ConfigFile]
 		}
 	}
 	return found, nil

@@ -25,11 +25,16 @@ func TestRunningCalls(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.Create(t, controllertest.NewSecret("vllm-creds", "token", "sk-abc"))
 	env.StartOperator(t, "calls-1")
-	env.Create(t, env.NewStack(t, "my", controllertest.SecretSpec))
+	warned := env.NewStack(t, "my", controllertest.SecretSpec)
+	warned.Annotations = map[string]string{"llamastack.io/pausd": "true"}
+	env.Create(t, warned)
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 
 	stack := &v1alpha2.LlamaStackDistribution{}
 	env.Get(t, "my", stack)
+	if got := strings.Join(stack.Status.Warnings, "\n"); !strings.HasPrefix(got, "metadata.annotations[llamastack.io/pausd]: ") || strings.Contains(got, "\n") {
+		t.Errorf("the first status has the warnings %q", got)
+	}
 	children := []string{
 		"patch configmaps " + names.BaseConfigMap("my", controllertest.StarterBaseHash(t)),
 		"patch configmaps " + stack.Status.ConfigGeneration.ConfigMapName,
@@ -58,7 +63,7 @@ func TestRunningCalls(t *testing.T) {
 	t.Run("another reconcile reads only Secrets", func(t *testing.T) {
 		env.Get(t, "my", stack)
 		touched := stack.DeepCopy()
-		touched.Annotations = map[string]string{"somebody": "touched it"}
+		touched.Annotations["somebody"] = "touched it"
 		if err := env.Client.Patch(t.Context(), touched, client.MergeFrom(stack)); err != nil {
 			t.Fatal(err)
 		}
@@ -83,6 +88,21 @@ func TestRunningCalls(t *testing.T) {
 		if err == nil {
 			t.Errorf("calls of an idle object: %v", env.ListCalls(t, "calls-1")[len(seen):])
 		}
+	})
+	t.Run("one status write removes a warning with its cause", func(t *testing.T) {
+		env.UpdateStack(t, "my", func(stack *v1alpha2.LlamaStackDistribution) { delete(stack.Annotations, "llamastack.io/pausd") })
+		controllertest.WaitUntil(t, func() error {
+			env.Get(t, "my", stack)
+			if len(stack.Status.Warnings) > 0 {
+				return fmt.Errorf("the warnings are %v", stack.Status.Warnings)
+			}
+			return nil
+		})
+		now := env.WaitUntilIdle(t, "calls-1")
+		if diff := cmp.Diff([]string{"patch llamastackdistributions status my"}, controllertest.ListWrites(now[len(seen):])); diff != "" {
+			t.Errorf("writes (-want +got):\n%s", diff)
+		}
+		seen = now
 	})
 	t.Run("a restart writes only the new version", func(t *testing.T) {
 		env.StartOperator(t, "calls-2")

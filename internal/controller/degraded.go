@@ -9,6 +9,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
@@ -43,12 +44,11 @@ func (s *state) lacksBase(failure *status.Failure) bool {
 	if failure.Reason == v1alpha2.ReasonBaseConfigUnavailable {
 		return true
 	}
-	given := s.stack.Spec.BaseConfig
-	if failure.Condition != v1alpha2.ConditionValidationSucceeded || given == nil || s.configMaps.contents == nil {
+	if failure.Condition != v1alpha2.ConditionValidationSucceeded || s.stack.Spec.BaseConfig == nil ||
+		s.configMaps.contents == nil {
 		return false
 	}
-	_, found := s.configMaps.contents[given.ConfigMapName][baseKey(given)]
-	return !found
+	return plan.ReadBase(s.stack, s.configMaps.contents) == nil
 }
 
 // reportAutoscaler adds a condition if the autoscaler does not scale the pods although they have served requests for a

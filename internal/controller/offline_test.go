@@ -39,8 +39,12 @@ func TestOffline(t *testing.T) {
 		return hasVariable(deployment.Spec.Template.Spec.Containers[0], "HF_HUB_OFFLINE", "1")
 	})
 	note := env.WaitForEvent(t, corev1.EventTypeWarning, v1alpha2.EventConfigWarning)
-	if !strings.Contains(note, "api.groq.com") {
-		t.Errorf("event %q", note)
+	stack := &v1alpha2.LlamaStackDistribution{}
+	env.Get(t, "my", stack)
+	told := stack.Status.Warnings
+	if !strings.Contains(strings.Join(told, "\n"), "api.groq.com") ||
+		note != fmt.Sprintf("%d warnings, which are in status.warnings; the first is: %s", len(told), told[0]) {
+		t.Errorf("event %q and warnings %q", note, told)
 	}
 }
 

@@ -1,7 +1,6 @@
 package controller
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -23,8 +22,8 @@ func (r *Reconciler) baseConfig(
 	if !plan.NeedsBase(&stack.Spec) {
 		return nil, nil
 	}
-	if given := stack.Spec.BaseConfig; given != nil {
-		return &plan.Base{Data: contents[given.ConfigMapName][baseKey(given)], Source: v1alpha2.ConfigSourceConfigMap}, nil
+	if given := plan.ReadBase(stack, contents); given != nil {
+		return given, nil
 	}
 	if labels.config != nil {
 		return &plan.Base{Data: labels.config, Source: v1alpha2.ConfigSourceOCILabel}, nil
@@ -45,11 +44,6 @@ func (r *Reconciler) baseConfig(
 		base.Data = kept
 	}
 	return base, nil
-}
-
-// baseKey returns the key of a ConfigMap that holds a base configuration.
-func baseKey(given *v1alpha2.BaseConfigSource) string {
-	return cmp.Or(given.Key, v1alpha2.DefaultConfigKey)
 }
 
 // keepsBase reports whether the running configuration was generated from the embedded base of the same distribution,

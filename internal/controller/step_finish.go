@@ -47,6 +47,7 @@ func (r *Reconciler) finish(ctx context.Context, s *state, failure *status.Failu
 		Deleting: s.stack.DeletionTimestamp != nil, Now: timestamp(r.now()),
 	})
 	now.Conditions, now.Phase = summary.Conditions, summary.Phase
+	s.keepWarnings()
 	now.ObservedGeneration = s.stack.Generation
 	r.describe(s)
 	metrics.Observe(s.stack)
@@ -202,6 +203,23 @@ func (s *state) places() *retention.Places {
 func (s *state) reportPaused(failure *status.Failure) {
 	if failure != nil && failure.Condition != v1alpha2.ConditionDeploymentUpdated && names.Paused(s.stack.Annotations) {
 		s.report.conditions = append(s.report.conditions, pausedCondition(s.live().deployment != nil, s.owned.decision))
+	}
+}
+
+// keepWarnings sets the warnings in the status. If this reconcile did not plan the stack, the warnings about the same
+// spec stay.
+func (s *state) keepWarnings() {
+	now := &s.stack.Status
+	warnings := s.warnings
+	switch {
+	case s.planned.plan != nil:
+		warnings = plan.Warnings(warnings, s.planned.plan.Warnings)
+	case now.ObservedGeneration == s.stack.Generation:
+		return
+	}
+	now.Warnings = plan.Kept(warnings)
+	for i := range now.Warnings {
+		now.Warnings[i] = inItsWords(s.stack, now.Warnings[i])
 	}
 }
 

@@ -152,30 +152,37 @@ func (r *Reconciler) build(ctx context.Context, made *planned) error {
 	return err
 }
 
-// warnOfConfig adds events for the warnings about the configuration and the spec. There are separate events for spec
-// settings that have no effect, and for providers that external providers replace.
+// warnOfConfig adds events for the warnings about the configuration and the spec. Spec settings that have no effect, and
+// providers that external providers replace, have their own events. One event has the number of all other warnings and
+// the first of them. The status contains all.
 func warnOfConfig(findings []stackconfig.Finding, warnings []string, report *report) {
 	told := map[string][]string{}
+	var others []stackconfig.Finding
 	for _, finding := range findings {
-		event := v1alpha2.EventConfigWarning
 		switch {
 		case finding.Ignored:
-			event = v1alpha2.EventProviderIgnored
+			told[v1alpha2.EventProviderIgnored] = append(told[v1alpha2.EventProviderIgnored], finding.String())
 		case finding.Overrides:
-			event = v1alpha2.EventExternalProviderOverride
+			told[v1alpha2.EventExternalProviderOverride] = append(told[v1alpha2.EventExternalProviderOverride], finding.String())
+		default:
+			others = append(others, finding)
+			continue
 		}
-		told[event] = append(told[event], finding.String())
 		// Both packages warn about a disabled provider.
 		warnings = slices.DeleteFunc(warnings, func(text string) bool { return text == finding.String() })
 	}
-	told[v1alpha2.EventConfigWarning] = append(warnings, told[v1alpha2.EventConfigWarning]...)
-	for _, event := range []string{
-		v1alpha2.EventProviderIgnored, v1alpha2.EventExternalProviderOverride,
-		v1alpha2.EventConfigWarning,
-	} {
+	for _, event := range []string{v1alpha2.EventProviderIgnored, v1alpha2.EventExternalProviderOverride} {
 		if len(told[event]) > 0 {
 			report.warningEvent(event, strings.Join(told[event], "\n"))
 		}
+	}
+	switch rest := plan.Warnings(warnings, others); len(rest) {
+	case 0:
+	case 1:
+		report.warningEvent(v1alpha2.EventConfigWarning, rest[0])
+	default:
+		report.warningEvent(v1alpha2.EventConfigWarning, fmt.Sprintf("%d warnings, which are in status.warnings; the first is: %s",
+			len(rest), rest[0]))
 	}
 }
 

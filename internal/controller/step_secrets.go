@@ -32,8 +32,7 @@ func (r *Reconciler) readSecrets(
 ) (secrets, error) {
 	uses := wishes.Secrets
 	if len(uses) == 0 {
-		report.markTrue(v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonNoSecretsReferenced,
-			"The spec does not refer to any Secret")
+		report.markTrue(v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonNoSecretsReferenced, noSecrets(&stack.Spec))
 		return secrets{}, nil
 	}
 	key, err := r.digestKeys.Get(ctx)
@@ -53,6 +52,15 @@ func (r *Reconciler) readSecrets(
 	return secrets{values: values, digestKey: own, references: rollout.References{
 		Digest: values.Digest(own), Key: own.ID, EarlierDigest: values.Digest(key), EarlierKey: key.ID,
 	}}, nil
+}
+
+// noSecrets returns the message about a spec without a reference that the operator checks. It does not look for references
+// in the overrides, so it does not claim that there are none.
+func noSecrets(spec *v1alpha2.LlamaStackDistributionSpec) string {
+	if spec.Workload == nil || spec.Workload.Overrides == nil {
+		return "The spec does not refer to any Secret"
+	}
+	return "Outside of spec.workload.overrides, whose references the operator does not check, the spec does not refer to any Secret"
 }
 
 // references returns the number of fields that refer to a Secret. A field with a certificate uses two keys, but counts

@@ -97,6 +97,10 @@ func TestReadSecrets(t *testing.T) {
 	broken := pair(now.AddDate(1, 0, 0))
 	broken.Data[corev1.TLSPrivateKeyKey] = pair(now.AddDate(1, 0, 0)).Data[corev1.TLSPrivateKeyKey]
 	for name, tc := range map[string]secretsCase{
+		"a reference in the overrides": {
+			spec:      `{distribution: {name: starter}, workload: {overrides: {env: [{name: A, valueFrom: {secretKeyRef: {name: creds, key: token}}}]}}}`,
+			condition: "True NoSecretsReferenced: Outside of spec.workload.overrides, whose references the operator does not check, the spec does not refer to any Secret",
+		},
 		"no reference":  {spec: `{distribution: {name: starter}}`, condition: "True NoSecretsReferenced: The spec does not refer to any Secret"},
 		"one reference": {spec: withSecret, secret: opaque("token", "sk-abc"), condition: "True AllSecretsFound: Resolved 1 secret reference"},
 		"missing Secret": {

@@ -171,7 +171,8 @@ type UnknownError struct {
 func (e *UnknownError) Error() string {
 	known := strings.Join(e.Known, ", ")
 	if e.Version == "" {
-		return fmt.Sprintf("unknown distribution %q; known distributions: %s; use one of them, or set an image", e.Name, known)
+		return fmt.Sprintf("unknown distribution %q; known distributions: %s; use one of them, or set an image; "+
+			"an administrator can add a name under the key image-overrides in the operator's ConfigMap", e.Name, known)
 	}
 	return fmt.Sprintf("distribution %q has no version %q; use one of the known versions: %s", e.Name, e.Version, known)
 }

@@ -141,11 +141,11 @@ func TestResolveErrors(t *testing.T) {
 		overrides                  distribution.Overrides
 	}{
 		"unknown name": {
-			name: "startr", want: `unknown distribution "startr"; known distributions: meta-reference-gpu, postgres-demo, remote-vllm, starter; use one of them, or set an image`,
+			name: "startr", want: `unknown distribution "startr"; known distributions: meta-reference-gpu, postgres-demo, remote-vllm, starter; use one of them, or set an image; an administrator can add a name under the key image-overrides in the operator's ConfigMap`,
 		},
 		"unknown name with overrides": {
 			name: "startr", overrides: distribution.Overrides{"rh-dev": "a:1", "rh-dev@2": "a:2"},
-			want: `unknown distribution "startr"; known distributions: meta-reference-gpu, postgres-demo, remote-vllm, rh-dev, starter; use one of them, or set an image`,
+			want: `unknown distribution "startr"; known distributions: meta-reference-gpu, postgres-demo, remote-vllm, rh-dev, starter; use one of them, or set an image; an administrator can add a name under the key image-overrides in the operator's ConfigMap`,
 		},
 		"unknown version": {
 			name: "starter", version: "0.9",

@@ -2,6 +2,8 @@ package intent
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -30,7 +32,7 @@ func Bounded(errs field.ErrorList) field.ErrorList {
 	type told struct{ path, detail string }
 	seen := make(map[told]bool, len(errs))
 	var first field.ErrorList
-	for _, err := range errs {
+	for _, err := range withoutFollowers(errs, Message) {
 		one := told{err.Field, err.Detail}
 		if seen[one] {
 			continue
@@ -48,6 +50,42 @@ func Bounded(errs field.ErrorList) field.ErrorList {
 	return first
 }
 
+// WithoutFollowers returns the texts of errors without those that only follow from another one: that a field is missing,
+// if its value has an error, or if the user wrote its value into an unknown field.
+func WithoutFollowers(texts []string) []string {
+	return withoutFollowers(texts, func(text string) string { return text })
+}
+
+var (
+	missing   = regexp.MustCompile(`^(required|set either |"" is not )`)
+	suggested = regexp.MustCompile(`^unknown field; did you mean (?:"([^"]+)"|(spec\.\S+))\?`)
+)
+
+func withoutFollowers[T any](errs []T, text func(T) string) []T {
+	set := map[string]bool{}
+	for _, err := range errs {
+		path, message, _ := strings.Cut(text(err), ": ")
+		object := path[:max(strings.LastIndex(path, "."), 0)]
+		found := suggested.FindStringSubmatch(message)
+		switch {
+		case found != nil && found[1] != "":
+			set[object+"."+found[1]] = true
+		case found != nil:
+			set[found[2]] = true
+		case strings.Contains(message, "space after the colon"):
+			set[object] = true
+		case strings.HasPrefix(message, "unknown field, which only v1alpha1 has"):
+			set["spec.distribution"] = true
+		case !missing.MatchString(message):
+			set[path] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(errs), func(err T) bool {
+		path, message, _ := strings.Cut(text(err), ": ")
+		return set[path] && missing.MatchString(message)
+	})
+}
+
 // BoundedTexts returns the first MaxErrors texts of a list. If there are more, the last text states how many texts it
 // omits.
 func BoundedTexts(texts []string) []string {
@@ -60,7 +98,7 @@ func BoundedTexts(texts []string) []string {
 // Messages returns the messages of the errors in a list, one per line, without duplicates.
 func Messages(errs field.ErrorList) string {
 	lines, seen := make([]string, 0, len(errs)), make(map[string]bool, len(errs))
-	for _, err := range errs {
+	for _, err := range withoutFollowers(errs, Message) {
 		if line := Message(err); !seen[line] {
 			seen[line] = true
 			lines = append(lines, line)

@@ -201,6 +201,10 @@ func (o *object) close() {
 func (o *object) full() bool { return len(*o.Errors) >= MaxErrors }
 
 func (o *object) unknownField(path *field.Path, name string) {
+	if message := suggest.Unknown(path.String()); message != "" {
+		o.Forbidden(path, "%s", message)
+		return
+	}
 	if near := nearest(name, o.asked); near != "" {
 		o.Forbidden(path, "unknown field; did you mean %q?", near)
 		return
@@ -243,6 +247,10 @@ func wrongType(path *field.Path, want string, got any) *field.Error {
 	case json.Number:
 		if acceptsText(want) {
 			detail += "; quote it"
+		}
+	case []any:
+		if want == "a string" {
+			detail += "; write one value, without brackets and without \"-\""
 		}
 	}
 	return field.TypeInvalid(path, field.OmitValueType{}, detail)

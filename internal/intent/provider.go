@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/suggest"
 )
 
 // MaxProviders is the maximum number of providers of one API.
@@ -206,18 +207,12 @@ func (o *object) shorthand(key string) *SecretRef {
 	return decodeSecret(fields, path, o.Errors)
 }
 
-// addressKeys are the configuration keys that contain the address of a provider in any server release. Users set the
-// endpoint field instead.
-var addressKeys = []string{"url", "base_url", "api_base", "host", "uri"}
-
 func (o *object) unknownProviderField(path *field.Path, key string) {
 	switch {
 	case o.full():
 		o.Forbidden(path, "unknown field")
-	case nearest(key, o.asked) != "":
+	case nearest(key, o.asked) != "", suggest.Unknown(path.String()) != "":
 		o.unknownField(path, key)
-	case slices.Contains(addressKeys, key):
-		o.Forbidden(path, "unknown field; did you mean %q?", "endpoint")
 	default:
 		o.Forbidden(path, "unknown field; known fields: %s; put a key of the provider's own configuration under settings, or, for a secret value, keep the key here and set it to %s",
 			o.known(), secretShape)

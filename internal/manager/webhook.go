@@ -59,6 +59,10 @@ func addWebhooks(
 			}
 			return claim, err
 		},
+		ConfigMap: func(ctx context.Context, key client.ObjectKey) (*corev1.ConfigMap, error) {
+			configMap := &corev1.ConfigMap{}
+			return configMap, settings.Direct.Get(ctx, key, configMap)
+		},
 	})
 	validator.Prepare(ctx)
 	server.Register(names.ConversionPath, conversion.Handler(mgr.GetLogger().WithName("conversion")))

@@ -71,6 +71,7 @@ func (p *Plan) complete(in Input) error {
 	p.input.Server.ServesTLS = p.ServesTLS
 	p.input.Server.Insecure = p.refusesPlainHTTP(in) && !leavesContainer(in)
 	p.tagWarning(in)
+	p.goneWarning(in)
 	if errs := ownVariables(p.input, in.Intent); len(errs) > 0 {
 		return invalidSpec(errs)
 	}

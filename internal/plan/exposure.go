@@ -29,7 +29,11 @@ func (p *Plan) exposureWarnings() {
 			"kubectl annotate service %s --namespace %s traefik.ingress.kubernetes.io/service.serverstransport=%s-NAME@kubernetescrd, where NAME is the name of the ServersTransport",
 			namespace, names.TLSAuthority, names.Service(stack), namespace, namespace)
 	}
-	if root := p.root(); render.PlainOutside(p.input) && root != nil && yamlnode.At(root, "server", "auth") == nil {
+	switch root := p.root(); {
+	case !render.PlainOutside(p.input):
+	case root == nil:
+		p.warn(path, "the server is exposed over plain HTTP, and probably without authentication, because its configuration in image %q is unknown: set spec.networking.expose.tlsSecretName, and check that the configuration sets server.auth", p.input.Image)
+	case yamlnode.At(root, "server", "auth") == nil:
 		p.warn(path, "the server is exposed over plain HTTP without authentication: set spec.networking.expose.tlsSecretName, and set server.auth in spec.settings or in your own configuration")
 	}
 }

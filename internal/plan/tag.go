@@ -4,6 +4,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
 // leavesContainer reports whether the container keeps the settings of the image. This is the case if the release is
@@ -33,4 +34,17 @@ func (p *Plan) tagWarning(in Input) {
 	}
 	p.warn("spec.distribution", "only the tag of image %q indicates that the image contains release %s, which needs %s: the operator does not add one to the container; if the tag is correct, add the label io.llamastack.server.version to the image; otherwise, use another tag",
 		resolved.Image, resolved.Release.Line, needs)
+}
+
+// goneWarning adds a warning about an image from the organization that left Docker Hub, before a node tries to pull it.
+func (p *Plan) goneWarning(in Input) {
+	now := status.MovedTo(in.Distribution.Image)
+	if now == "" {
+		return
+	}
+	path := "spec.distribution"
+	if in.Object.Spec.Distribution.Image != "" {
+		path += ".image"
+	}
+	p.warn(path, "the images in docker.io/llamastack moved to docker.io/ogxai, so image %q can only be pulled from a mirror: use %q", in.Distribution.Image, now)
 }

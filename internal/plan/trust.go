@@ -1,9 +1,12 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cabundle"
@@ -122,6 +125,30 @@ func ReadOverride(stack *v1alpha2.LlamaStackDistribution, contents map[string]ma
 		override.Warnings = []stackconfig.Finding{takenHere(stack, asked)}
 	}
 	return override
+}
+
+// ReadBase returns the base configuration that the spec names, from the contents of ConfigMaps. It returns nil if the spec
+// has no baseConfig, or if the key was not read.
+func ReadBase(stack *v1alpha2.LlamaStackDistribution, contents map[string]map[string][]byte) *Base {
+	given := stack.Spec.BaseConfig
+	if given == nil {
+		return nil
+	}
+	data, ok := contents[given.ConfigMapName][cmp.Or(given.Key, v1alpha2.DefaultConfigKey)]
+	if !ok {
+		return nil
+	}
+	return &Base{Data: data, Source: v1alpha2.ConfigSourceConfigMap}
+}
+
+// ConfigMapFiles returns the data of a ConfigMap, as a pod mounts it.
+func ConfigMapFiles(configMap *corev1.ConfigMap) map[string][]byte {
+	files := make(map[string][]byte, len(configMap.Data)+len(configMap.BinaryData))
+	maps.Copy(files, configMap.BinaryData)
+	for key, text := range configMap.Data {
+		files[key] = []byte(text)
+	}
+	return files
 }
 
 // contentOf returns the content of the ConfigMap that a use refers to. If that ConfigMap is in another namespace and

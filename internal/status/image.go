@@ -51,7 +51,7 @@ func pullFailure(pod string, container *corev1.ContainerStatus) string {
 	if meaning := pullMeaning(container.State.Waiting, "spec.workload.overrides.imagePullPolicy"); meaning != "" {
 		message += ": " + meaning
 	}
-	if now := movedTo(container.Image); now != "" {
+	if now := MovedTo(container.Image); now != "" {
 		message += fmt.Sprintf("; the images in docker.io/llamastack moved to docker.io/ogxai: set spec.distribution.image to %q", now)
 	}
 	return message + "; see kubectl describe pod " + pod
@@ -78,10 +78,10 @@ func pullMeaning(waiting *corev1.ContainerStateWaiting, policy string) string {
 	return ""
 }
 
-// movedTo returns the new location of an image from docker.io/llamastack, because the repositories there no longer
+// MovedTo returns the new location of an image from docker.io/llamastack, because the repositories there no longer
 // exist. For any other image, it returns an empty string. The placeholder <release> replaces the tag latest or a
 // missing tag, because the image with the tag latest in the new location rejects configurations from before 1.0.
-func movedTo(image string) string {
+func MovedTo(image string) string {
 	rest := image
 	for _, registry := range []string{"docker.io/", "index.docker.io/"} {
 		rest = strings.TrimPrefix(rest, registry)

@@ -168,6 +168,9 @@ const maxSuggested = 100
 const fewFields = 12
 
 func unknownField(name string, known map[string]reflect.Type) string {
+	if field, _, joined := strings.Cut(name, ":"); joined && known[field] != nil {
+		return fmt.Sprintf("unknown field; YAML needs a space after the colon: write %q", field+": …")
+	}
 	names := slices.Sorted(maps.Keys(known))
 	near := suggest.Nearest(name, names)
 	switch {

@@ -36,7 +36,11 @@ func autoscalingBounds(c *checks) {
 		return
 	}
 	c.between(path.Child("minReplicas"), a.MinReplicas, 1, math.MaxInt32)
-	c.between(path.Child("maxReplicas"), &a.MaxReplicas, 1, math.MaxInt32)
+	if a.MaxReplicas == 0 {
+		c.Required(path.Child("maxReplicas"), "required: set the maximum number of pods, 1 or more")
+	} else {
+		c.between(path.Child("maxReplicas"), &a.MaxReplicas, 1, math.MaxInt32)
+	}
 	if len(c.Errors) == 0 && a.MinReplicas != nil && a.MaxReplicas < *a.MinReplicas {
 		c.Invalid(path.Child("maxReplicas"), a.MaxReplicas,
 			"%d is less than minReplicas, %d: raise maxReplicas or lower minReplicas", a.MaxReplicas, *a.MinReplicas)

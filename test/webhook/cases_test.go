@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,8 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/definition"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/findings"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
@@ -24,33 +21,29 @@ import (
 // cases are folders with manifests of typical mistakes, and of stacks whose objects an API server rejects.
 var cases = filepath.Join(testutil.Root(), "../shared/cases")
 
-// cases writes a table with the answers to each manifest: that of the command line, with its first message, and that
-// of the API server. The command line accepts no stack that the API server rejects.
+// cases writes a table with the answers to each manifest: that of the command line, with its grade and its first message,
+// that of the API server, and that of the status of a stack that the API server accepts. The command line accepts no
+// stack that the API server rejects.
 func (c *checker) cases(t *testing.T) {
 	var table bytes.Buffer
-	table.WriteString("# Answers to the cases\n\n| case | validate | API server | first message of validate |\n|---|---|---|---|\n")
+	table.WriteString("# Answers to the cases\n\n| case | validate | API server | status | grade | first message of validate |\n|---|---|---|---|---|---|\n")
+	grades := readGrades(t)
 	for _, folder := range []string{"children", "mistakes"} {
 		files, err := filepath.Glob(filepath.Join(cases, folder, "*.yaml"))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("there are no cases in %s: %v", folder, err)
 		}
 		for _, file := range files {
-			c.answerTo(t, file, &table)
+			c.answerTo(t, file, grades, &table)
 		}
 	}
 	golden.Dir(t, "testdata/cases/want", map[string][]byte{"answers.md": table.Bytes()})
 }
 
 // answerTo adds a row for a file to the table.
-func (c *checker) answerTo(t *testing.T, file string, table *bytes.Buffer) {
+func (c *checker) answerTo(t *testing.T, file string, grades map[string]grade, table *bytes.Buffer) {
 	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	documents := document.Parse("stack.yaml", data, false)
-	found := dryrun.Gather(documents, "default")
-	found.Definition, found.NotesUnknown = definition.Check, true
+	found, documents := gather(t, file)
 	name := filepath.Base(filepath.Dir(file)) + "/" + strings.TrimSuffix(filepath.Base(file), ".yaml")
 	own, message := validated(found)
 	server := "accepts"
@@ -65,7 +58,11 @@ func (c *checker) answerTo(t *testing.T, file string, table *bytes.Buffer) {
 			}
 		}
 	}
-	fmt.Fprintf(table, "| %s | %s | %s | %s |\n", name, own, server, message)
+	status := ""
+	if server == "accepts" {
+		status = stated(found)
+	}
+	fmt.Fprintf(table, "| %s | %s | %s | %s | %s | %s |\n", name, own, server, status, grades[strings.TrimPrefix(name, "mistakes/")].grade, message)
 }
 
 // inDefault returns an object without its namespace, unless the namespace has an invalid name.
@@ -89,14 +86,19 @@ func inDefault(data []byte) []byte {
 // maxCell is the maximum length of a message in the table.
 const maxCell = 160
 
-// validated returns the highest level of the findings of all stacks, or "ok", and the first message of this level.
-func validated(found *dryrun.Manifests) (answer, message string) {
-	var list []findings.Finding
+// answers returns the findings about all stacks.
+func answers(found *dryrun.Manifests) (list []findings.Finding) {
 	for i := range found.Stacks {
 		outcome := found.Plan(found.Stacks[i])
 		reported, _ := dryrun.Reported(&found.Stacks[i], &outcome, false)
 		list = append(list, reported...)
 	}
+	return list
+}
+
+// validated returns the highest level of the findings of all stacks, or "ok", and the first message of this level.
+func validated(found *dryrun.Manifests) (answer, message string) {
+	list := answers(found)
 	for _, level := range []string{findings.Error, findings.Warning} {
 		if at := slices.IndexFunc(list, func(f findings.Finding) bool { return f.Level == level }); at >= 0 {
 			message = strings.NewReplacer("|", `\|`, "\n", " ").Replace(list[at].Text())

@@ -254,7 +254,10 @@ func (d *Document) explain(err error) string {
 	if line := yamlnode.TabLine(d.Source, err); line > 0 {
 		return fmt.Sprintf("is not valid YAML: line %d is indented with a tab; use spaces (%s)", d.Line+line-1, text)
 	}
-	if strings.Contains(text, "already set in map") {
+	switch {
+	case strings.Contains(text, `key "apiVersion" already set in map`) && strings.Contains(text, `key "kind" already`):
+		text += "; put a line with --- between two objects"
+	case strings.Contains(text, "already set in map"):
 		text += "; remove one of the two keys"
 	}
 	return "is not valid YAML: " + text

@@ -45,7 +45,7 @@ func (m *Manifests) contents(object *v1alpha2.LlamaStackDistribution) map[string
 		for _, use := range []intent.ConfigMapUse{use, use.Here()} {
 			configMap, ok := m.ConfigMaps[Key{Namespace: cmp.Or(use.Namespace, object.Namespace), Name: use.Name}]
 			if ok && (use.Namespace == "" || names.AllowsNamespace(configMap.Annotations, object.Namespace)) {
-				contents[use.ID()] = ConfigMapFiles(configMap)
+				contents[use.ID()] = plan.ConfigMapFiles(configMap)
 			}
 		}
 	}

@@ -53,6 +53,7 @@ func (m *Manifests) PlanSince(s Stack, before *retention.Places) Outcome {
 	found.Errors = append(slices.Clone(s.Errors), found.Errors...)
 	found.Warnings = append(slices.Clone(s.warnings), found.Warnings...)
 	m.define(&s, &found)
+	found.Errors = intent.WithoutFollowers(found.Errors)
 	found.bound()
 	return found
 }
@@ -142,13 +143,9 @@ func (o *Outcome) Refuse(err error) {
 	o.Warn(failed.Warnings)
 }
 
-// Warn records findings as warnings. It omits the findings that the validation of the spec has already reported.
+// Warn records findings as warnings.
 func (o *Outcome) Warn(findings []stackconfig.Finding) {
-	for _, finding := range findings {
-		if text := finding.String(); !slices.Contains(o.Warnings, text) {
-			o.Warnings = append(o.Warnings, text)
-		}
-	}
+	o.Warnings = plan.Warnings(o.Warnings, findings)
 }
 
 // cluster returns the settings in the operator's ConfigMap that apply to every stack. It assumes that the cluster
@@ -300,7 +297,7 @@ func (m *Manifests) configMapKey(namespace, path, name, key string) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
-	values := ConfigMapFiles(configMap)
+	values := plan.ConfigMapFiles(configMap)
 	if data, ok := values[key]; ok {
 		return data, nil
 	}
@@ -335,11 +332,6 @@ func (m *Manifests) configMap(namespace, path, name string) (*corev1.ConfigMap, 
 		problem = "the text does not contain ConfigMap %q in namespace %q; add the ConfigMap as another document"
 	}
 	return nil, fmt.Errorf("%s.configMapName: "+problem, path, name, namespace)
-}
-
-// ConfigMapFiles returns the data of a ConfigMap, as a pod mounts it.
-func ConfigMapFiles(configMap *corev1.ConfigMap) map[string][]byte {
-	return content(configMap.BinaryData, configMap.Data)
 }
 
 // content merges the binary data and the text data of a ConfigMap or Secret.

@@ -6,6 +6,7 @@ import (
 
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/findings"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 )
@@ -26,7 +27,7 @@ func (m *Manifests) define(s *Stack, found *Outcome) {
 // refused returns the errors of the API server for a document, without those at a path for which there is an error
 // already. The messages of the other checks are better, because they contain remedies.
 func (m *Manifests) refused(s *Stack, known []string) []string {
-	if s.doc == nil || s.Large {
+	if s.doc == nil || s.Large || s.doc.Meta.Kind != v1alpha2.Kind {
 		return nil
 	}
 	var object map[string]any

@@ -3,22 +3,67 @@ package dryrun
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/suggest"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
 )
 
-// WithPlace returns a problem as text with its path. If the problem is an unknown field, and a field with the same name
-// exists at exactly one other path, the text suggests that path.
+// WithPlace returns a problem as text with its path. For an unknown field, the text suggests the right place: that of a
+// word that users bring from elsewhere, a field with a similar name, or the only field with the same name below the
+// object. It does not suggest a field of another section because of its name alone.
 func WithPlace(problem typecheck.Problem, typ reflect.Type) string {
-	name := problem.Path[strings.LastIndex(problem.Path, ".")+1:]
-	if strings.HasPrefix(problem.Message, "unknown field") && !strings.Contains(problem.Message, "did you mean") {
-		spec := typecheck.FieldsOf(typ)["spec"]
-		if elsewhere := placesOf(name, spec, "spec"); len(elsewhere) == 1 {
-			return fmt.Sprintf("%s: unknown field; did you mean %s?", problem.Path, elsewhere[0])
+	if !strings.HasPrefix(problem.Message, "unknown field") {
+		if form := forms[problem.Path]; form != "" && strings.HasPrefix(problem.Message, "must be an object, ") {
+			return problem.String() + "; write " + form
+		}
+		return problem.String()
+	}
+	if message := brought(problem.Path, typ); message != "" {
+		return problem.Path + ": " + message
+	}
+	dot := strings.LastIndex(problem.Path, ".")
+	if dot >= 0 && !strings.Contains(problem.Message, "did you mean") {
+		below := slices.DeleteFunc(placesOf(problem.Path[dot+1:], typecheck.FieldsOf(typ)["spec"], "spec"),
+			func(place string) bool { return !strings.HasPrefix(place, problem.Path[:dot+1]) })
+		if len(below) == 1 {
+			return fmt.Sprintf("%s: unknown field; did you mean %s?", problem.Path, below[0])
 		}
 	}
 	return problem.String()
+}
+
+// forms contains the usual forms of objects that users write as text, a boolean or a list.
+var forms = map[string]string{
+	"spec.distribution":           "{name: starter}",
+	"spec.server.distribution":    "{name: starter}",
+	"spec.networking.tls":         "{enabled: true, secretName: <Secret>}",
+	"spec.networking.allowedFrom": "{namespaces: [<namespace>]}",
+	"spec.secretEnv":              "{HF_TOKEN: {secretKeyRef: {name: <Secret>, key: <key>}}}",
+	"spec.workload.storage":       "{size: 10Gi}",
+	"spec.overrideConfig":         "{configMapName: <ConfigMap>}",
+	"spec.baseConfig":             "{configMapName: <ConfigMap>}",
+	"spec.storage":                "{sql: {type: postgres, connectionString: {secretKeyRef: {name: <Secret>, key: <key>}}}}",
+}
+
+// brought returns the message of suggest.Unknown in the words of the API version.
+func brought(path string, typ reflect.Type) string {
+	if typ != reflect.TypeFor[v1alpha1.LlamaStackDistribution]() {
+		return suggest.Unknown(path)
+	}
+	inServer, ok := strings.CutPrefix(path, "spec.server.")
+	if !ok {
+		return ""
+	}
+	message := convert.OlderPaths(suggest.Unknown("spec." + inServer))
+	if strings.Contains(message, v1alpha2.GroupVersion.Version) {
+		return "" // v1alpha1 has no such field
+	}
+	return message
 }
 
 // placesOf returns the paths of all fields with the given name in the API's types, in no particular order.

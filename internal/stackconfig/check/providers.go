@@ -100,16 +100,17 @@ func (c *checker) scoring() {
 // providerProblem reports a problem with its remedy. It reports a missing endpoint or credential at the field of the
 // spec that sets it.
 func (c *checker) providerProblem(e *draft.Provider, p *schema.Problem, path string) {
-	if e.User != nil && c.fromUnset(draft.JoinPath(path, p.Path)) {
+	unset := e.User != nil && c.fromUnset(draft.JoinPath(path, p.Path))
+	if e.Incomplete && (unset || p.Kind == schema.MissingKey) {
+		return // the key has no value because its field has an error, which is already reported
+	}
+	if unset {
 		c.unsetKey(e, p, draft.JoinPath(path, p.Path))
 		return
 	}
 	if p.Kind != schema.MissingKey || e.User == nil {
 		c.problem(p, draft.JoinPath(path, p.Path))
 		return
-	}
-	if e.Incomplete {
-		return // the key is missing because its field has an error, which is already reported
 	}
 	field := e.User.Path
 	switch p.Path {

@@ -82,12 +82,22 @@ func MeantType(d *draft.Draft, p *intent.Provider) string {
 		}
 	}
 	if nearest := d.Release.NearestType(p.API, p.Type); nearest != "" {
-		return fmt.Sprintf("; did you mean %q?", nearest)
+		return fmt.Sprintf("; did you mean %q?", written(d.Release, p, nearest))
 	}
 	if nearest := release.NearestTypeOfAny(p.API, p.Type); nearest != "" {
 		return fmt.Sprintf("; did you mean %q? releases that have this type: %s", nearest, strings.Join(release.LinesWith(p.API, nearest), ", "))
 	}
 	return "; known types: " + strings.Join(d.Release.ProviderTypes(p.API), ", ")
+}
+
+// written returns a type as users write it: in the spec with its short name, unless that selects another type, and in a
+// configuration of their own, which has no path in the spec, in full.
+func written(rel *release.Release, p *intent.Provider, kind string) string {
+	_, short, _ := strings.Cut(kind, "::")
+	if found, ok := rel.ResolveType(p.API, short); ok && found.Type == kind && p.Path != nil {
+		return short
+	}
+	return kind
 }
 
 // overlay writes one of the user's providers into the configuration.

@@ -149,17 +149,22 @@ func (r *Release) NearestType(api, name string) string {
 }
 
 func nearestType(types []string, name string) string {
-	if strings.Contains(name, "::") {
-		return suggest.Nearest(name, types)
+	_, bare, full := strings.Cut(name, "::")
+	if !full {
+		bare = name
 	}
 	short := make([]string, len(types))
 	for i, t := range types {
 		_, short[i], _ = strings.Cut(t, "::")
 	}
-	if i := slices.Index(short, suggest.Nearest(name, short)); i >= 0 {
-		return types[i]
+	i := slices.Index(short, suggest.Nearest(bare, short))
+	if full && (i < 0 || short[i] != bare) { // the prefix can have a typo too
+		return suggest.Nearest(name, types)
 	}
-	return ""
+	if i < 0 {
+		return ""
+	}
+	return types[i]
 }
 
 // Removal returns the removal of a part that earlier releases had, for example ("api", "telemetry").

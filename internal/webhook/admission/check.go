@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/bounds"
@@ -17,15 +17,16 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/trial"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
 type stack = v1alpha2.LlamaStackDistribution
 
-// maxPlanned is the maximum size of a spec, in bytes of JSON, that the webhook compares with a server release. The time
-// for the comparison grows with the spec, and the API server waits for the response. The operator itself compares
-// larger specs.
+// maxPlanned is the maximum size of a spec, in bytes of JSON, that the webhook compares with a server release, and of
+// the configuration in a ConfigMap of the user. The time for the comparison grows with both, and the API server waits
+// for the response. The operator itself compares larger ones.
 const maxPlanned = 32 << 10
 
 // findings holds the errors and warnings for a stack.
@@ -34,10 +35,12 @@ type findings struct {
 	warnings []string
 	// rendering holds the objects of the stack. It is nil if the webhook cannot render them.
 	rendering *trial.Rendering
+	// places contains the places of the stack's data. It is nil if they are unknown.
+	places *retention.Places
 }
 
-// check returns the findings that depend only on the stack and on the operator's configuration.
-func (v *Validator) check(ctx context.Context, object *stack) findings {
+// check returns the findings about a stack. The parameter before contains the places of the data of the stored stack.
+func (v *Validator) check(ctx context.Context, object *stack, before *retention.Places) findings {
 	in, warnings, tolerated, errs := validate.Stored(object)
 	found := findings{errs: append(errs, tolerated...), warnings: warnings}
 	if len(errs) > 0 {
@@ -57,8 +60,11 @@ func (v *Validator) check(ctx context.Context, object *stack) findings {
 		found.errs = append(found.errs, errs...)
 		return found
 	}
-	if resolved.Base != nil && v.isCatalog(object, config) && isComparable(object) {
-		v.compare(ctx, object, in, resolved, config, &found)
+	if validate.SpecBytes(object) <= maxPlanned {
+		v.compare(ctx, plan.Input{
+			Object: object, Intent: in, Distribution: resolved, OpenShift: v.options.OpenShift, Cluster: v.cluster(config),
+			Before: before, Unread: resolved.Base == nil || !v.isCatalog(object, config),
+		}, &found)
 	}
 	return found
 }
@@ -113,45 +119,88 @@ func (v *Validator) isCatalog(object *stack, config operatorconfig.Config) bool 
 	return asked.Name != "" && !related && !configured && !config.Unknown(operatorconfig.KeyImageOverrides)
 }
 
-// isComparable reports whether the configuration depends only on the base and the spec, and whether the spec has at
-// most maxPlanned bytes.
-func isComparable(object *stack) bool {
-	return object.Spec.OverrideConfig == nil && object.Spec.BaseConfig == nil && validate.SpecBytes(object) <= maxPlanned
-}
-
-// compare builds the plan of a stack to find settings that the stack's server release does not accept. It builds at
-// most maxPlans plans at the same time, and one for each namespace. If ctx ends before compare can build the plan,
-// compare adds no findings.
-func (v *Validator) compare(
-	ctx context.Context, object *stack, in *intent.Intent, resolved distribution.Resolved, config operatorconfig.Config,
-	found *findings,
-) {
-	done, err := v.plans.Take(ctx, object.Namespace)
+// compare builds the plan of a stack to find settings that the stack's server release does not accept, and the warnings
+// that the operator reports later in the status. It builds at most maxPlans plans at the same time, and one for each
+// namespace. If ctx ends before compare can build the plan, compare adds no findings.
+func (v *Validator) compare(ctx context.Context, in plan.Input, found *findings) {
+	done, err := v.plans.Take(ctx, in.Object.Namespace)
 	if err != nil {
 		return
 	}
 	defer done()
-	trust, _ := plan.ReadTrust(object, nil)
-	built, err := plan.Build(plan.Input{
-		Object: object, Intent: in, Distribution: resolved, OpenShift: v.options.OpenShift, Cluster: v.cluster(config),
-		Base:  &plan.Base{Data: resolved.Base, Source: v1alpha2.ConfigSourceEmbedded},
-		Trust: trust,
-	})
+	if !in.Unread {
+		in.Base = &plan.Base{Data: in.Distribution.Base, Source: v1alpha2.ConfigSourceEmbedded}
+	}
+	if !v.readOwn(ctx, &in) {
+		return
+	}
+	in.Trust, _ = plan.ReadTrust(in.Object, nil)
+	built, err := plan.Build(in)
 	if refused, ok := errors.AsType[*plan.ConfigError](err); ok {
-		found.errs = append(found.errs, refused.Errors...)
+		found.refuse(refused, &in)
 		return
 	}
 	if err != nil {
 		return // This is a bug, which the operator reports.
 	}
-	for _, finding := range built.Warnings {
-		if text := finding.String(); !slices.Contains(found.warnings, text) {
-			found.warnings = append(found.warnings, text)
-		}
+	found.warnings = plan.Warnings(found.warnings, built.Warnings)
+	for _, loss := range built.Losses {
+		found.warnings = append(found.warnings, loss.String())
 	}
-	if found.rendering, err = trial.New(object, built.Objects); err != nil {
+	found.places = built.Places
+	if in.Unread || usesConfigMap(in.Object) {
+		return // the objects depend on the labels of the image, or on a ConfigMap that can still change
+	}
+	if found.rendering, err = trial.New(in.Object, built.Objects); err != nil {
 		found.rendering = nil // This is a bug, which the operator reports.
 	}
+}
+
+// refuse adds the errors of a plan. They are only warnings if they can depend on a ConfigMap, because tools apply
+// objects in any order.
+func (f *findings) refuse(refused *plan.ConfigError, in *plan.Input) {
+	if !usesConfigMap(in.Object) {
+		f.errs = append(f.errs, refused.Errors...)
+		return
+	}
+	for _, err := range refused.Errors {
+		f.warnings = append(f.warnings, intent.Message(err))
+	}
+	if len(refused.Errors) == 0 {
+		f.warnings = append(f.warnings, refused.Error())
+	}
+	f.warnings = plan.Warnings(f.warnings, refused.Warnings)
+}
+
+// usesConfigMap reports whether the configuration depends on a ConfigMap of the user.
+func usesConfigMap(object *stack) bool {
+	return object.Spec.OverrideConfig != nil || object.Spec.BaseConfig != nil
+}
+
+// readOwn adds the content of the ConfigMap with the user's configuration to the input of a plan. It returns false if
+// the content is not known: if the ConfigMap is in another namespace, does not exist, cannot be read soon or is large.
+func (v *Validator) readOwn(ctx context.Context, in *plan.Input) bool {
+	if !usesConfigMap(in.Object) {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(ctx, configPatience)
+	defer cancel()
+	contents := map[string]map[string][]byte{}
+	for _, use := range intent.ConfigMaps(in.Object) {
+		if use.Purpose == intent.PurposeCABundle || use.Namespace != "" {
+			continue
+		}
+		configMap, err := v.options.ConfigMap(ctx, client.ObjectKey{Namespace: in.Object.Namespace, Name: use.Name})
+		if err != nil {
+			return false
+		}
+		contents[use.ID()] = plan.ConfigMapFiles(configMap)
+	}
+	if in.Override = plan.ReadOverride(in.Object, contents); in.Override != nil {
+		return in.Override.Data != nil && len(in.Override.Data) <= maxPlanned
+	}
+	in.Base = plan.ReadBase(in.Object, contents)
+	return in.Base != nil && len(in.Base.Data) <= maxPlanned
 }
 
 // cluster returns the settings in the operator's ConfigMap that apply to every stack. The webhook does not determine
@@ -175,6 +224,6 @@ func (v *Validator) Prepare(ctx context.Context) {
 	in, _, errs := validate.Spec(object)
 	resolved, err := distribution.Resolve(prepared, "", "", nil)
 	if err == nil && len(errs) == 0 {
-		v.compare(ctx, object, in, resolved, operatorconfig.Config{}, &findings{})
+		v.compare(ctx, plan.Input{Object: object, Intent: in, Distribution: resolved}, &findings{})
 	}
 }

@@ -35,6 +35,9 @@ type Options struct {
 	// Claim returns the PersistentVolumeClaim of a stack, or nil if it does not exist. The Validator calls it only for an
 	// update that changes the volume. Claim is required.
 	Claim func(ctx context.Context, key client.ObjectKey) (*corev1.PersistentVolumeClaim, error)
+	// ConfigMap returns a ConfigMap. The Validator calls it only for the ConfigMap with the user's configuration. ConfigMap
+	// is required.
+	ConfigMap func(ctx context.Context, key client.ObjectKey) (*corev1.ConfigMap, error)
 	// RelatedImages replace the images in the catalog, unless the operator's ConfigMap replaces them.
 	RelatedImages distribution.Overrides
 	// OpenShift reports whether the cluster is OpenShift.
@@ -111,10 +114,11 @@ func (v *Validator) Handle(ctx context.Context, request admission.Request) admis
 
 // judge returns the errors and the warnings for a stack. before is the stored stack, or nil.
 func (v *Validator) judge(ctx context.Context, before, object *stack) (errs, warnings []string) {
-	found, earlier, known := v.check(ctx, object), findings{}, map[string]bool{}
-	if before != nil && (len(found.errs) > 0 || v.tries(object, found.rendering)) {
-		earlier = v.check(ctx, before)
+	earlier, known := findings{}, map[string]bool{}
+	if before != nil {
+		earlier = v.check(ctx, before, nil)
 	}
+	found := v.check(ctx, object, earlier.places)
 	for _, err := range earlier.errs {
 		known[identity(err)] = true
 	}

@@ -46,7 +46,7 @@ func newValidator(t testing.TB, keys map[string]string, writer ...client.Writer)
 			}
 			return map[string]string{"tier": "trial"}, nil
 		},
-		Claim: liveClaim,
+		Claim: liveClaim, ConfigMap: liveConfigMap,
 	}
 	if len(writer) > 0 {
 		options.Writer = writer[0]

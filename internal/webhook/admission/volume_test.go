@@ -59,11 +59,11 @@ func TestVolume(t *testing.T) {
 		"other access modes": {
 			request: update(volume(""), volume("accessModes: [ReadWriteMany]")), denied: modes,
 		},
-		"a volume for an existing claim": {request: update(object(t, good, nil), volume("size: 5Gi")), denied: shrinks},
+		"a volume for an existing claim": {request: update(object(t, good, nil), volume("size: 5Gi")), denied: shrinks, warned: "every rollout deletes the data"},
 		"a larger size":                  {request: update(volume("size: 20Gi"), volume("size: 30Gi"))},
 		"a refused expansion reverted":   {request: update(volume("size: 30Gi"), volume("size: 20Gi"))},
 		"refused access modes reverted":  {request: update(volume("accessModes: [ReadWriteMany]"), volume(""))},
-		"no volume any longer":           {request: update(volume("size: 20Gi"), object(t, good, nil))},
+		"no volume any longer":           {request: update(volume("size: 20Gi"), object(t, good, nil)), warned: "which no pod mounts any longer"},
 		"a problem that is stored": {
 			request: update(volume("size: 5Gi"), volume("size: 5Gi, retainOnDelete: true")), warned: shrinks,
 		},
@@ -103,4 +103,15 @@ func TestVolumeBusy(t *testing.T) {
 func renamed(t *testing.T, stack runtime.RawExtension) runtime.RawExtension {
 	t.Helper()
 	return runtime.RawExtension{Raw: bytes.Replace(stack.Raw, []byte("my-stack"), []byte("other"), 1)}
+}
+
+// liveConfigMap returns the ConfigMap "own". There is no other ConfigMap.
+func liveConfigMap(_ context.Context, key client.ObjectKey) (*corev1.ConfigMap, error) {
+	if key.Name != "own" {
+		return nil, errors.New("there is no such ConfigMap")
+	}
+	return &corev1.ConfigMap{Data: map[string]string{
+		"config.yaml": "version: 2\nproviders: {inference: [{provider_id: vllm, provider_type: remote::vllm, config: {base_url: 'http://vllm:8000', max_tokns: 1, api_token: sk-hidden}}]}\n",
+		"broken":      "apis: [",
+	}}, nil
 }

@@ -29,6 +29,8 @@ type Report struct {
 	// Preflight contains the pods in which the operator tests a change.
 	Preflight  []Pod       `json:"preflight,omitempty"`
 	Conditions []Condition `json:"conditions"`
+	// Warnings are the warnings in the status.
+	Warnings   []string    `json:"warnings,omitempty"`
 	Server     Server      `json:"server"`
 	Storage    []Claim     `json:"storage,omitempty"`
 	Exposure   []Exposure  `json:"exposure,omitempty"`
@@ -103,7 +105,7 @@ func NewReport(facts *Facts) *Report {
 	stack := facts.Stack
 	report := &Report{
 		Row: NewRow(stack, facts.Now), Phase: stack.Status.Phase, Paused: names.Paused(stack.Annotations),
-		Conditions: conditionsOf(&stack.Status), Server: serverOf(facts), Unseen: facts.Unseen, now: facts.Now,
+		Conditions: conditionsOf(&stack.Status), Warnings: stack.Status.Warnings, Server: serverOf(facts), Unseen: facts.Unseen, now: facts.Now,
 	}
 	if at := stack.DeletionTimestamp; at != nil {
 		report.Deleting = &Deletion{Since: *at, Finalizers: stack.Finalizers}

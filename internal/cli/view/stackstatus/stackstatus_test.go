@@ -203,6 +203,7 @@ var cases = map[string]*stackstatus.Facts{
 			{ProviderID: "acme", Phase: v1alpha2.ExternalProviderReady},
 		}
 		f.Stack.Status.DistributionConfig.ProvidersLeftOut = 27
+		f.Stack.Status.Warnings = []string{"spec.disabled[0]: this entry has no effect", "spec.offline: a model is missing"}
 		f.Stack.Status.MCPServers = []v1alpha2.MCPServerStatus{{ID: "mcp::docs"}, {ID: "tickets"}}
 		for i := range 14 {
 			f.Models = append(f.Models, modellist.Model{ID: fmt.Sprintf("vllm/model-%02d", i), Type: "llm"})

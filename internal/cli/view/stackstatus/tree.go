@@ -46,6 +46,13 @@ func (r *Report) tree(verbose bool) layout.Node {
 	if conditions := r.conditions(verbose); len(conditions) > 0 {
 		root.Add("Conditions", conditions...)
 	}
+	if len(r.Warnings) > 0 {
+		nodes := make([]layout.Node, len(r.Warnings))
+		for i, warning := range r.Warnings {
+			nodes[i].Text = warning
+		}
+		root.Add(marks[Warning]+count(len(nodes), "warning"), shortened(nodes, verbose)...)
+	}
 	if server := r.Server.nodes(verbose); len(server) > 0 {
 		root.Add("Server", server...)
 	}

@@ -70,7 +70,10 @@ type decision struct {
 }
 
 func (d *decision) verdict(level Level, sentence, next string) Verdict {
-	return Verdict{Level: level, Sentence: strings.TrimSuffix(sentence, ".") + ".", Next: next}
+	if !strings.HasSuffix(sentence, "?") {
+		sentence = strings.TrimSuffix(sentence, ".") + "."
+	}
+	return Verdict{Level: level, Sentence: sentence, Next: next}
 }
 
 // run returns a kubectl llamastack command for the stack.
