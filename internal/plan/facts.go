@@ -28,7 +28,7 @@ func facts(in Input) render.Input {
 		Offline:   offlineVariables(in),
 		OpenShift: in.OpenShift,
 		Cluster:   in.Cluster,
-		Running:   in.Running,
+		Running:   in.RunningEndpoints,
 
 		KeepsGroup: in.KeepsGroup,
 

@@ -86,7 +86,7 @@ workload: {replicas: 1, overrides: {env: [{name: A, value: "1"}]}}
 		"podDisruptionBudget":              {spec: workloadWith("podDisruptionBudget: {minAvailable: 1}")},
 		"autoscaling":                      {spec: workloadWith("autoscaling: {maxReplicas: 3}")},
 		"network policies of the cluster":  {input: func(in *plan.Input) { in.Cluster.NetworkPolicies = true }},
-		"endpoints of the running pods":    {input: func(in *plan.Input) { in.Running = []render.Endpoint{{Port: 1, TLS: true}} }},
+		"endpoints of the running pods":    {input: func(in *plan.Input) { in.RunningEndpoints = []render.Endpoint{{Port: 1, TLS: true}} }},
 		"labels of the stack":              {input: func(in *plan.Input) { in.Object.Labels = map[string]string{"a": "b"} }},
 		"generation":                       {input: func(in *plan.Input) { in.Object.Generation = 99 }},
 		"version of the operator":          {input: func(in *plan.Input) { in.OperatorVersion = "v99" }},

@@ -68,8 +68,8 @@ type Input struct {
 	StorageSecret *rollout.StorageSecret
 	// OperatorVersion is written to the record, never to the configuration.
 	OperatorVersion string
-	// Running holds the endpoints of the pods that run (see render.Endpoints). It does not affect pods.
-	Running []render.Endpoint
+	// RunningEndpoints holds the endpoints of the pods that run (see render.Endpoints). It does not affect pods.
+	RunningEndpoints []render.Endpoint
 	// Cluster describes the cluster of the stack. It does not affect pods.
 	Cluster render.Cluster
 	// OpenShift reports whether the cluster, and not the operator, sets the uid, gid and fsGroup of pods.
