@@ -101,7 +101,7 @@ func TestRunningCalls(t *testing.T) {
 	})
 }
 
-// checkWarningGone removes the cause of the only warning about a stack, and checks that the warning goes with one write.
+// checkWarningGone removes the cause of the only warning about a stack, and checks that one write removes the warning.
 func checkWarningGone(t *testing.T, env *controllertest.Environment, version string) {
 	t.Helper()
 	seen, stack := env.WaitUntilIdle(t, version), &v1alpha2.LlamaStackDistribution{}
@@ -109,7 +109,7 @@ func checkWarningGone(t *testing.T, env *controllertest.Environment, version str
 	if env.Get(t, "my", stack); len(stack.Status.Warnings) != 1 || !strings.HasPrefix(stack.Status.Warnings[0], path) {
 		t.Errorf("the warnings are %q, want one that begins with %q", stack.Status.Warnings, path)
 	}
-	env.UpdateStack(t, "my", func(stack *v1alpha2.LlamaStackDistribution) { stack.Spec.Workload.PodDisruptionBudget = nil })
+	env.UpdateStack(t, "my", func(s *v1alpha2.LlamaStackDistribution) { s.Spec.Workload.PodDisruptionBudget = nil })
 	controllertest.WaitUntil(t, func() error {
 		if env.Get(t, "my", stack); len(stack.Status.Warnings) > 0 {
 			return fmt.Errorf("the warnings are %q", stack.Status.Warnings)

@@ -39,8 +39,8 @@ func (d *Draft) ResourcesOf(known release.Resource) *yaml.Node {
 // fewProviders is the maximum number of providers that a message lists although the name of one of them is similar.
 const fewProviders = 5
 
-// OfferProviders returns the end of a message about a provider that does not exist. If there are many providers, and one
-// has a similar name, it names only this one.
+// OfferProviders returns the end of a message about a provider that does not exist. If there are many providers, and
+// one has a similar name, it names only this one.
 func (d *Draft) OfferProviders(api, name string) string {
 	all := d.referable(api)
 	if _, short, full := strings.Cut(name, "::"); full {
