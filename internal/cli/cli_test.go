@@ -78,7 +78,7 @@ func TestValidateExample(t *testing.T) {
 	}
 	for _, want := range []string{
 		`apiVersion: "llamastack.ai/v1alpha2" is not in the API group of this operator, which is llamastack.io; use llamastack.io/v1alpha2`,
-		`spec.resources.models[1].provider: "vllm-primary" is not a configured inference provider; available: vllm`,
+		`spec.resources.models[1].provider: "vllm-primary" is not a configured inference provider; did you mean "vllm"?`,
 		`spec.disabled[0]`,
 	} {
 		if !strings.Contains(got.err, want) {

@@ -25,16 +25,11 @@ func TestRunningCalls(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.Create(t, controllertest.NewSecret("vllm-creds", "token", "sk-abc"))
 	env.StartOperator(t, "calls-1")
-	warned := env.NewStack(t, "my", controllertest.SecretSpec)
-	warned.Annotations = map[string]string{"llamastack.io/pausd": "true"}
-	env.Create(t, warned)
+	env.Create(t, env.NewStack(t, "my", strings.Replace(controllertest.SecretSpec, "1Gi}", "1Gi}, podDisruptionBudget: {minAvailable: 1}", 1)))
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 
 	stack := &v1alpha2.LlamaStackDistribution{}
 	env.Get(t, "my", stack)
-	if got := strings.Join(stack.Status.Warnings, "\n"); !strings.HasPrefix(got, "metadata.annotations[llamastack.io/pausd]: ") || strings.Contains(got, "\n") {
-		t.Errorf("the first status has the warnings %q", got)
-	}
 	children := []string{
 		"patch configmaps " + names.BaseConfigMap("my", controllertest.StarterBaseHash(t)),
 		"patch configmaps " + stack.Status.ConfigGeneration.ConfigMapName,
@@ -43,6 +38,7 @@ func TestRunningCalls(t *testing.T) {
 		"patch persistentvolumeclaims my-pvc",
 		"patch deployments my",
 		"patch services my-service",
+		"patch poddisruptionbudgets my-pdb",
 	}
 	want := append(slices.Clone(children), "patch llamastackdistributions status my")
 	seen := env.WaitUntilIdle(t, "calls-1")
@@ -63,7 +59,7 @@ func TestRunningCalls(t *testing.T) {
 	t.Run("another reconcile reads only Secrets", func(t *testing.T) {
 		env.Get(t, "my", stack)
 		touched := stack.DeepCopy()
-		touched.Annotations["somebody"] = "touched it"
+		touched.Annotations = map[string]string{"somebody": "touched it"}
 		if err := env.Client.Patch(t.Context(), touched, client.MergeFrom(stack)); err != nil {
 			t.Fatal(err)
 		}
@@ -89,21 +85,7 @@ func TestRunningCalls(t *testing.T) {
 			t.Errorf("calls of an idle object: %v", env.ListCalls(t, "calls-1")[len(seen):])
 		}
 	})
-	t.Run("one status write removes a warning with its cause", func(t *testing.T) {
-		env.UpdateStack(t, "my", func(stack *v1alpha2.LlamaStackDistribution) { delete(stack.Annotations, "llamastack.io/pausd") })
-		controllertest.WaitUntil(t, func() error {
-			env.Get(t, "my", stack)
-			if len(stack.Status.Warnings) > 0 {
-				return fmt.Errorf("the warnings are %v", stack.Status.Warnings)
-			}
-			return nil
-		})
-		now := env.WaitUntilIdle(t, "calls-1")
-		if diff := cmp.Diff([]string{"patch llamastackdistributions status my"}, controllertest.ListWrites(now[len(seen):])); diff != "" {
-			t.Errorf("writes (-want +got):\n%s", diff)
-		}
-		seen = now
-	})
+	t.Run("one status write removes a warning with its cause", func(t *testing.T) { checkWarningGone(t, env, "calls-1") })
 	t.Run("a restart writes only the new version", func(t *testing.T) {
 		env.StartOperator(t, "calls-2")
 		env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
@@ -118,6 +100,30 @@ func TestRunningCalls(t *testing.T) {
 			t.Errorf("writes (-want +got):\n%s", diff)
 		}
 	})
+}
+
+// checkWarningGone removes the cause of the only warning about a stack, and checks that one write removes the warning.
+func checkWarningGone(t *testing.T, env *controllertest.Environment, version string) {
+	t.Helper()
+	seen, stack := env.WaitUntilIdle(t, version), &v1alpha2.LlamaStackDistribution{}
+	const path = "spec.workload.podDisruptionBudget.minAvailable: "
+	if env.Get(t, "my", stack); len(stack.Status.Warnings) != 1 || !strings.HasPrefix(stack.Status.Warnings[0], path) {
+		t.Errorf("the warnings are %q, want one that begins with %q", stack.Status.Warnings, path)
+	}
+	env.UpdateStack(t, "my", func(s *v1alpha2.LlamaStackDistribution) { s.Spec.Workload.PodDisruptionBudget = nil })
+	controllertest.WaitUntil(t, func() error {
+		if env.Get(t, "my", stack); len(stack.Status.Warnings) > 0 {
+			return fmt.Errorf("the warnings are %q", stack.Status.Warnings)
+		}
+		return nil
+	})
+	written := slices.DeleteFunc(controllertest.ListWrites(env.WaitUntilIdle(t, version)[len(seen):]),
+		func(write string) bool { return !strings.Contains(write, " status ") })
+	if diff := cmp.Diff([]string{"patch llamastackdistributions status my"}, written); diff != "" {
+		t.Errorf("writes of the status (-want +got):\n%s", diff)
+	}
+	env.MarkDeploymentReady(t, "my")
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
 }
 
 // TestRunningRestart checks that a restart of the same operator writes nothing.

@@ -152,9 +152,9 @@ func (r *Reconciler) build(ctx context.Context, made *planned) error {
 	return err
 }
 
-// warnOfConfig adds events for the warnings about the configuration and the spec. Spec settings that have no effect, and
-// providers that external providers replace, have their own events. One event has the number of all other warnings and
-// the first of them. The status contains all.
+// warnOfConfig adds events for the warnings about the configuration and the spec. Spec settings that have no effect,
+// and providers that external providers replace, have their own events. One event has the number of all other warnings
+// and the first of them. The status contains all.
 func warnOfConfig(findings []stackconfig.Finding, warnings []string, report *report) {
 	told := map[string][]string{}
 	var others []stackconfig.Finding

@@ -54,8 +54,8 @@ func (r *Reconciler) readSecrets(
 	}}, nil
 }
 
-// noSecrets returns the message about a spec without a reference that the operator checks. It does not look for references
-// in the overrides, so it does not claim that there are none.
+// noSecrets returns the message about a spec without a reference that the operator checks. It does not look for
+// references in the overrides, so it does not claim that there are none.
 func noSecrets(spec *v1alpha2.LlamaStackDistributionSpec) string {
 	if spec.Workload == nil || spec.Workload.Overrides == nil {
 		return "The spec does not refer to any Secret"

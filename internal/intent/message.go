@@ -50,8 +50,8 @@ func Bounded(errs field.ErrorList) field.ErrorList {
 	return first
 }
 
-// WithoutFollowers returns the texts of errors without those that only follow from another one: that a field is missing,
-// if its value has an error, or if the user wrote its value into an unknown field.
+// WithoutFollowers returns the texts of errors without those that only follow from another one: that a field is
+// missing, if its value has an error, or if the user wrote its value into an unknown field.
 func WithoutFollowers(texts []string) []string {
 	return withoutFollowers(texts, func(text string) string { return text })
 }

@@ -127,8 +127,8 @@ func ReadOverride(stack *v1alpha2.LlamaStackDistribution, contents map[string]ma
 	return override
 }
 
-// ReadBase returns the base configuration that the spec names, from the contents of ConfigMaps. It returns nil if the spec
-// has no baseConfig, or if the key was not read.
+// ReadBase returns the base configuration that the spec names, from the contents of ConfigMaps. It returns nil if the
+// spec has no baseConfig, or if the key was not read.
 func ReadBase(stack *v1alpha2.LlamaStackDistribution, contents map[string]map[string][]byte) *Base {
 	given := stack.Spec.BaseConfig
 	if given == nil {

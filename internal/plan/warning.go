@@ -7,8 +7,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 )
 
-// Warnings returns the warnings about the spec, and after them those of a plan that are not among them. The webhook, the
-// status and the command line report this list, so they use the same words.
+// Warnings returns the warnings about the spec, and after them those of a plan that are not among them. The webhook,
+// the status and the command line report this list, so they use the same words.
 func Warnings(ofSpec []string, findings []stackconfig.Finding) []string {
 	warnings := slices.Clone(ofSpec)
 	for _, finding := range findings {

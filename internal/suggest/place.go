@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// word is a word that users bring from the configuration of the server, from v1alpha1 or from Kubernetes, as the name of
-// a field that does not exist.
+// word is a word that users bring from the configuration of the server, from v1alpha1 or from Kubernetes, as the name
+// of a field that does not exist.
 type word struct {
 	// under is the path of the object with the field, with * for an API. Empty means any object in the spec.
 	under string
 	// names are the spellings of the word.
 	names string
-	// place is the path of the right field, relative to the object unless it begins with "spec.". Empty means that there is
-	// no such field.
+	// place is the path of the right field, relative to the object unless it begins with "spec.". Empty means that there
+	// is no such field.
 	place string
 	// remedy explains more than the place, or replaces it.
 	remedy string

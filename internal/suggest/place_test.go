@@ -69,10 +69,9 @@ func exists(typ reflect.Type, path []string) bool {
 	if len(path) == 0 || typ.Kind() != reflect.Struct || typ.Name() == "JSON" {
 		return true
 	}
-	for i := range typ.NumField() {
-		name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
-		if name == path[0] {
-			return exists(typ.Field(i).Type, path[1:])
+	for field := range typ.Fields() {
+		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name == path[0] {
+			return exists(field.Type, path[1:])
 		}
 	}
 	return false
@@ -87,9 +86,9 @@ func isTyped(typ reflect.Type, path []string) bool {
 		if typ.Kind() != reflect.Struct || typ.NumField() == 1 {
 			return false
 		}
-		for i := range typ.NumField() {
-			if known, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ","); known == name {
-				typ = typ.Field(i).Type
+		for field := range typ.Fields() {
+			if known, _, _ := strings.Cut(field.Tag.Get("json"), ","); known == name {
+				typ = field.Type
 				break
 			}
 		}

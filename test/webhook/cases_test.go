@@ -21,9 +21,9 @@ import (
 // cases are folders with manifests of typical mistakes, and of stacks whose objects an API server rejects.
 var cases = filepath.Join(testutil.Root(), "../shared/cases")
 
-// cases writes a table with the answers to each manifest: that of the command line, with its grade and its first message,
-// that of the API server, and that of the status of a stack that the API server accepts. The command line accepts no
-// stack that the API server rejects.
+// cases writes a table with the answers to each manifest: that of the command line, with its grade and its first
+// message, that of the API server, and that of the status of a stack that the API server accepts. The command line
+// accepts no stack that the API server rejects.
 func (c *checker) cases(t *testing.T) {
 	var table bytes.Buffer
 	table.WriteString("# Answers to the cases\n\n| case | validate | API server | status | grade | first message of validate |\n|---|---|---|---|---|---|\n")

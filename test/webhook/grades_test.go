@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -38,10 +39,10 @@ func readGrades(t *testing.T) map[string]grade {
 	if err != nil {
 		t.Fatal(err)
 	}
-	grades := map[string]grade{}
+	grades, known := map[string]grade{}, regexp.MustCompile(`^[ABCDF-]$`)
 	for line := range strings.Lines(string(data)) {
 		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		if len(fields) != 4 || !strings.Contains("ABCDF-", fields[1]) || (fields[3] == "") != (fields[1] == "A" || fields[1] == "-") {
+		if len(fields) != 4 || !known.MatchString(fields[1]) || (fields[3] == "") != (fields[1] == "A" || fields[1] == "-") {
 			t.Fatalf("%s: %q is not a name, a grade, a digest and, for a grade below A, a reason", gradesFile, line)
 		}
 		grades[fields[0]] = grade{fields[1], fields[2]}
@@ -119,6 +120,9 @@ func stated(found *dryrun.Manifests) string {
 }
 
 func statedOf(found *dryrun.Manifests, s *dryrun.Stack) string {
+	if !s.Decoded {
+		return ""
+	}
 	in, warnings, tolerated, errs := validate.Stored(s.Object)
 	if len(errs) > 0 {
 		return v1alpha2.ConditionValidationSucceeded + "=False"

@@ -3,12 +3,14 @@ package draft
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/suggest"
 )
 
 // Registers reports whether the server registers an entry: its conditions are met, and its provider exists if it needs
@@ -34,8 +36,32 @@ func (d *Draft) ResourcesOf(known release.Resource) *yaml.Node {
 	return yamlnode.At(d.Root, known.Section, known.Kind)
 }
 
+// fewProviders is the maximum number of providers that a message lists although the name of one of them is similar.
+const fewProviders = 5
+
+// OfferProviders returns the end of a message about a provider that does not exist. If there are many providers, and
+// one has a similar name, it names only this one.
+func (d *Draft) OfferProviders(api, name string) string {
+	all := d.referable(api)
+	if _, short, full := strings.Cut(name, "::"); full {
+		name = short // users also write the type
+	}
+	if near := suggest.Nearest(name, all); near != "" && len(all) > fewProviders {
+		return fmt.Sprintf("did you mean %q?", near)
+	}
+	return "available: " + d.AvailableProviders(api)
+}
+
 // AvailableProviders lists the providers of an API that a resource can refer to, with the user's providers first.
 func (d *Draft) AvailableProviders(api string) string {
+	all := d.referable(api)
+	if len(all) == 0 {
+		return "none"
+	}
+	return Listed(all)
+}
+
+func (d *Draft) referable(api string) []string {
 	var users, others []string
 	for _, e := range d.Index.Of(api) {
 		switch {
@@ -46,11 +72,7 @@ func (d *Draft) AvailableProviders(api string) string {
 			others = append(others, e.ID)
 		}
 	}
-	all := slices.Concat(users, others)
-	if len(all) == 0 {
-		return "none"
-	}
-	return Listed(all)
+	return slices.Concat(users, others)
 }
 
 // HasDependent reports whether a provider of an API was disabled together with a provider or an API that it needs. If

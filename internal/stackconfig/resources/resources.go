@@ -139,7 +139,7 @@ func (r *registrar) choose(api, name string, path *field.Path) (*draft.Provider,
 	if e := r.Index.Find(api, name); e != nil {
 		return e, true
 	}
-	detail := fmt.Sprintf("%q is not a configured %s provider; available: %s", name, draft.APIField(api), r.AvailableProviders(api))
+	detail := fmt.Sprintf("%q is not a configured %s provider; %s", name, draft.APIField(api), r.OfferProviders(api, name))
 	if r.Dropped[[2]string{api, name}] {
 		detail += fmt.Sprintf("; %s removes this provider from the base configuration: to keep it, "+
 			"add it to spec.providers.%s",

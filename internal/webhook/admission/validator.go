@@ -35,8 +35,8 @@ type Options struct {
 	// Claim returns the PersistentVolumeClaim of a stack, or nil if it does not exist. The Validator calls it only for an
 	// update that changes the volume. Claim is required.
 	Claim func(ctx context.Context, key client.ObjectKey) (*corev1.PersistentVolumeClaim, error)
-	// ConfigMap returns a ConfigMap. The Validator calls it only for the ConfigMap with the user's configuration. ConfigMap
-	// is required.
+	// ConfigMap returns a ConfigMap. The Validator calls it only for the ConfigMap with the user's configuration.
+	// ConfigMap is required.
 	ConfigMap func(ctx context.Context, key client.ObjectKey) (*corev1.ConfigMap, error)
 	// RelatedImages replace the images in the catalog, unless the operator's ConfigMap replaces them.
 	RelatedImages distribution.Overrides

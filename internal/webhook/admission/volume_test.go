@@ -63,7 +63,9 @@ func TestVolume(t *testing.T) {
 		"a larger size":                  {request: update(volume("size: 20Gi"), volume("size: 30Gi"))},
 		"a refused expansion reverted":   {request: update(volume("size: 30Gi"), volume("size: 20Gi"))},
 		"refused access modes reverted":  {request: update(volume("accessModes: [ReadWriteMany]"), volume(""))},
-		"no volume any longer":           {request: update(volume("size: 20Gi"), object(t, good, nil)), warned: "which no pod mounts any longer"},
+		"no volume any longer": {
+			request: update(volume("size: 20Gi"), object(t, good, nil)), warned: "which no pod mounts any longer",
+		},
 		"a problem that is stored": {
 			request: update(volume("size: 5Gi"), volume("size: 5Gi, retainOnDelete: true")), warned: shrinks,
 		},

@@ -105,7 +105,8 @@ func NewReport(facts *Facts) *Report {
 	stack := facts.Stack
 	report := &Report{
 		Row: NewRow(stack, facts.Now), Phase: stack.Status.Phase, Paused: names.Paused(stack.Annotations),
-		Conditions: conditionsOf(&stack.Status), Warnings: stack.Status.Warnings, Server: serverOf(facts), Unseen: facts.Unseen, now: facts.Now,
+		Conditions: conditionsOf(&stack.Status), Warnings: stack.Status.Warnings, Server: serverOf(facts),
+		Unseen: facts.Unseen, now: facts.Now,
 	}
 	if at := stack.DeletionTimestamp; at != nil {
 		report.Deleting = &Deletion{Since: *at, Finalizers: stack.Finalizers}
