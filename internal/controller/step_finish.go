@@ -219,7 +219,8 @@ func (r *Reconciler) describe(s *state) {
 			now.ServiceURL = serviceURL(s.stack, made.ServesTLS)
 		}
 	}
-	if !s.applied.rejectedExposure() {
+	// The objects that expose the stack remain while the settings are unknown, and the stack keeps its host name.
+	if !s.applied.rejectedExposure() && !s.planned.input.Cluster.ExposureUnknown {
 		now.RouteURL = routeURL(made, s.applied.objects)
 	}
 	now.ResolvedDistribution = s.resolved()

@@ -31,8 +31,28 @@ func HostLabel(stack, namespace string) string {
 	return label + "-" + hex.EncodeToString(sum[:])[:ownHostHash]
 }
 
+// truncatedHost is the length of the part before the hash from which on IsHostLabel assumes that it was truncated. It
+// allows for hyphens that HostLabel trims.
+const truncatedHost = validation.DNS1123LabelMaxLength - ownHostHash - 1 - 4
+
+// IsHostLabel reports whether HostLabel returns the label for some stack. If the label may have been truncated, the
+// stack cannot be known, and IsHostLabel checks only the form.
+func IsHostLabel(label string) bool {
+	cut := len(label) - ownHostHash - 1
+	if cut < 0 || label[cut] != '-' || strings.Trim(label[cut+1:], "0123456789abcdef") != "" {
+		return false
+	}
+	joined := label[:cut]
+	for i := range joined {
+		if joined[i] == '-' && HostLabel(joined[:i], joined[i+1:]) == label {
+			return true
+		}
+	}
+	return len(joined) >= truncatedHost
+}
+
 // EarlierHostLabel returns the label that earlier operators generated. Exposed stacks that have such a label keep it.
-// The generated host names of v1alpha1 stacks always have such a label.
+// Two stacks can have the same such label, so the operator gives it to no other stack.
 func EarlierHostLabel(stack, namespace string) string {
 	label := stack + "-" + namespace
 	if len(label) <= validation.DNS1123LabelMaxLength {
