@@ -25,8 +25,7 @@ func elsewhere(service *corev1.Service) {
 }
 
 // TestServiceLeadsElsewhere checks that the operator connects only to the address of the stack's own pod, whatever the
-// Service of the stack's name does: one that the tenant created for a stack without a Service, and one that the tenant
-// changed while the stack is paused.
+// Service does. The tenant creates a Service for a stack that has none, or changes the Service of a paused stack.
 func TestServiceLeadsElsewhere(t *testing.T) {
 	for _, name := range []string{"older", "paused"} {
 		t.Run(name, func(t *testing.T) {
@@ -63,9 +62,9 @@ func TestServiceLeadsElsewhere(t *testing.T) {
 	}
 }
 
-// TestOtherPods checks that the operator does not connect to pods that only look like pods of the stack: a pod with the
-// labels of the stack, a pod whose owner has the name but not the UID of a ReplicaSet, and a pod of a ReplicaSet that
-// another Deployment controls. It also does not connect to a pod of the stack that uses the network of its node.
+// TestOtherPods checks that the operator does not connect to pods that only look like pods of the stack. Such a pod has
+// the labels of the stack, an owner with another UID, or a ReplicaSet that another Deployment controls. The operator
+// also does not connect to a pod of the stack that uses the network of its node.
 func TestOtherPods(t *testing.T) {
 	for name, change := range map[string]func(*appsv1.ReplicaSet, *corev1.Pod){
 		"labels only":  func(_ *appsv1.ReplicaSet, pod *corev1.Pod) { pod.OwnerReferences = nil },

@@ -122,7 +122,7 @@ func TestHostnameAfterAChangeOfTheDomain(t *testing.T) {
 	env.WaitForRouteURL(t, "a", "http://"+now) // free, and no longer a generated name
 }
 
-// TestGeneratedHostnameIsReserved checks that nobody can take a host name that the operator generates for another
+// TestGeneratedHostnameIsReserved checks that no stack can take a host name that the operator generates for another
 // stack, before that stack exists, while it exists and after it was deleted.
 func TestGeneratedHostnameIsReserved(t *testing.T) {
 	for _, domain := range []string{names.DefaultDomain, "apps.example.com"} {
