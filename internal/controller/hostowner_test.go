@@ -48,10 +48,6 @@ func TestHostnameIsKept(t *testing.T) {
 		"a typo": {mine, v1alpha2.ReasonInvalidSpec, func(t *testing.T, env *controllertest.Environment) {
 			env.UpdateSpec(t, "victim", exposedAs("{hostname: "+host+", annotatons: {a: b}}"))
 		}},
-		"a spec that is too large": {mine, v1alpha2.ReasonInvalidSpec, func(t *testing.T, env *controllertest.Environment) {
-			env.UpdateSpec(t, "victim", strings.TrimSuffix(mine, "}")+
-				", settings: {x: "+strings.Repeat("x", 300<<10)+"}}")
-		}},
 		"a deletion that waits": {mine, "", func(t *testing.T, env *controllertest.Environment) {
 			env.UpdateStack(t, "victim", func(s *v1alpha2.LlamaStackDistribution) { s.Finalizers = []string{"a.example/b"} })
 			if err := env.Client.Delete(t.Context(), env.NewStack(t, "victim", mine)); err != nil {
@@ -93,6 +89,33 @@ func TestHostnameIsKept(t *testing.T) {
 				check("after the mend")
 			}
 		})
+	}
+}
+
+// TestRunningHostnameOfALargeSpec checks that an exposed stack keeps its host name while its spec is too large for the
+// cache of the operator, although a stack of another tenant waits for the host name.
+func TestRunningHostnameOfALargeSpec(t *testing.T) {
+	env, other := controllertest.NewEnvironment(t), controllertest.NewEnvironment(t)
+	env.AllNamespaces = true
+	env.StartOperator(t, env.Namespace)
+	host := "app." + env.Namespace + ".example.com"
+	mine := exposedAs("{hostname: " + host + "}")
+	other.Create(t, other.NewStack(t, "attacker", exposedAs("{hostname: other."+host+"}")))
+	other.WaitForRouteURL(t, "attacker", "http://other."+host)
+	env.Create(t, env.NewStack(t, "victim", mine))
+	env.WaitForRouteURL(t, "victim", "http://"+host)
+	other.UpdateSpec(t, "attacker", mine)
+	other.WaitForCondition(t, "attacker", v1alpha2.ConditionExposed, v1alpha2.ReasonHostnameTaken)
+	env.UpdateSpec(t, "victim", strings.TrimSuffix(mine, "}")+
+		", providers: {inference: {provider: vllm, settings: {x: "+strings.Repeat("x", 300<<10)+"}}}}")
+	env.WaitForCondition(t, "victim", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonInvalidSpec)
+	env.WaitUntilIdle(t, env.Namespace)
+	env.UpdateSpec(t, "victim", mine)
+	env.WaitForCondition(t, "victim", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonSpecValid)
+	env.WaitUntilIdle(t, env.Namespace)
+	other.WaitForCondition(t, "attacker", v1alpha2.ConditionExposed, v1alpha2.ReasonHostnameTaken)
+	if got := fmt.Sprint(hostsIn(t, env), hostsIn(t, other)); got != "map[victim-ingress:"+host+"] map[]" {
+		t.Errorf("hosts %s", got)
 	}
 }
 
