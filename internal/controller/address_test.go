@@ -1,8 +1,10 @@
 package controller_test
 
 import (
+	"errors"
 	"fmt"
 	"maps"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -52,6 +54,13 @@ func TestServiceLeadsElsewhere(t *testing.T) {
 				if err := env.Client.Update(t.Context(), service); err != nil {
 					t.Fatal(err)
 				}
+				controllertest.WaitUntil(t, func() error {
+					condition := env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentPaused)
+					if want := `. Service "my-service" was changed and does not lead to the pods of the stack`; !strings.HasSuffix(condition.Message, want) {
+						return errors.New(condition.Message)
+					}
+					return nil
+				})
 			}
 			env.MarkDeploymentReady(t, "my")
 			env.WaitForServerVersion(t, "my", "0.7.3")

@@ -57,8 +57,8 @@ func TestMetadataIsListed(t *testing.T) {
 	}
 }
 
-// metadataKeys returns the keys in the code of the operator: the values of all constants whose names begin with Label or
-// Annotation, except for those of OpenShift and those that no stored object can have, and all texts with their form.
+// metadataKeys returns the keys in the code of the operator. These are the values of all constants whose names begin with
+// Label or Annotation, and all texts with their form. It leaves out the annotations of OpenShift.
 func metadataKeys(t *testing.T) []string {
 	t.Helper()
 	var keys []string
