@@ -146,7 +146,8 @@ func TestExposeIsDecodedOnce(t *testing.T) {
 		})
 	}
 	for _, one := range stacks[:3] {
-		if owner, err := f.findHostOwner(t.Context(), one, nil, cluster, false); err != nil || owner == nil && one != stacks[0] {
+		owner, err := f.findHostOwner(t.Context(), one, nil, cluster, false)
+		if err != nil || owner == nil && one != stacks[0] {
 			t.Errorf("the owner of the host name of %s is %v, error %v", one.Name, owner, err)
 		}
 	}

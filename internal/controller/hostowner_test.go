@@ -127,7 +127,8 @@ func TestHostnameAfterAChangeOfTheDomain(t *testing.T) {
 	env.StartReconciler(t, env.Namespace)
 	env.SetOperatorConfig(t, operatorconfig.KeyIngress, "{domain: one.example.com}")
 	now, next := generatedHost(env, "victim", "one.example.com"), generatedHost(env, "victim", "two.example.com")
-	env.Create(t, env.NewStack(t, "a", exposedAs("{hostname: "+now+"}")), env.NewStack(t, "b", exposedAs("{hostname: "+next+"}")))
+	env.Create(t, env.NewStack(t, "a", exposedAs("{hostname: "+now+"}")))
+	env.Create(t, env.NewStack(t, "b", exposedAs("{hostname: "+next+"}")))
 	env.WaitForRouteURL(t, "b", "http://"+next) // not a generated name of this domain
 	env.Create(t, env.NewStack(t, "victim", exposedAs("true")))
 	env.WaitForRouteURL(t, "victim", "http://"+now)

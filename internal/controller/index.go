@@ -25,8 +25,8 @@ const (
 	fieldInstance = "instance"
 	// fieldClaim is the index of events by the name of the PersistentVolumeClaim that they are about.
 	fieldClaim = "claim"
-	// fieldHost is the index of stacks by the host names that they use or request. In the index, anyDomain replaces the cluster's
-	// domain at the end of a host name.
+	// fieldHost is the index of stacks by the host names that they use or request. In the index, anyDomain replaces the
+	// cluster's domain at the end of a host name.
 	fieldHost = "host"
 	// anyDomain represents the cluster's domain in an index, because the domain may change with the operator's ConfigMap,
 	// but an index cannot change. No valid host name ends with anyDomain. A lookup must also compare the full host name.
@@ -85,8 +85,8 @@ func claimOf(object client.Object) []string {
 	return []string{event.InvolvedObject.Name}
 }
 
-// hostsOf returns the host name that a stack requests, and the host name with which it is exposed. If the requested host
-// name is generated, hostsOf returns its current form and its earlier form.
+// hostsOf returns the host name that a stack requests, and the host name with which it is exposed. If the requested
+// host name is generated, hostsOf returns its current form and its earlier form.
 func (r *Reconciler) hostsOf(object client.Object) []string {
 	stack, ok := object.(*v1alpha2.LlamaStackDistribution)
 	if !ok {

@@ -25,8 +25,8 @@ var notKeys = []string{
 	"llamastack.io/preflight",            // a readiness gate of preflight pods
 }
 
-// TestMetadataIsListed checks that the page about objects lists every annotation and label of the operator that users can
-// write, with its effect, and no others.
+// TestMetadataIsListed checks that the page about objects lists every annotation and label of the operator that users
+// can write, with its effect, and no others.
 func TestMetadataIsListed(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(testutil.Root(), "docs", "reference", "objects.md"))
 	if err != nil {
@@ -57,8 +57,8 @@ func TestMetadataIsListed(t *testing.T) {
 	}
 }
 
-// metadataKeys returns the keys in the code of the operator. These are the values of all constants whose names begin with
-// Label or Annotation, and all texts with their form. It leaves out the annotations of OpenShift.
+// metadataKeys returns the keys in the code of the operator. These are the values of all constants whose names begin
+// with Label or Annotation, and all texts with their form. It leaves out the annotations of OpenShift.
 func metadataKeys(t *testing.T) []string {
 	t.Helper()
 	var keys []string
