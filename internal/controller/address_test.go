@@ -1,8 +1,10 @@
 package controller_test
 
 import (
+	"errors"
 	"fmt"
 	"maps"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -25,8 +27,7 @@ func elsewhere(service *corev1.Service) {
 }
 
 // TestServiceLeadsElsewhere checks that the operator connects only to the address of the stack's own pod, whatever the
-// Service of the stack's name does: one that the tenant created for a stack without a Service, and one that the tenant
-// changed while the stack is paused.
+// Service does. The tenant creates a Service for a stack that has none, or changes the Service of a paused stack.
 func TestServiceLeadsElsewhere(t *testing.T) {
 	for _, name := range []string{"older", "paused"} {
 		t.Run(name, func(t *testing.T) {
@@ -53,6 +54,13 @@ func TestServiceLeadsElsewhere(t *testing.T) {
 				if err := env.Client.Update(t.Context(), service); err != nil {
 					t.Fatal(err)
 				}
+				controllertest.WaitUntil(t, func() error {
+					condition := env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentPaused)
+					if want := `. Service "my-service" was changed and does not lead to the pods of the stack`; !strings.HasSuffix(condition.Message, want) {
+						return errors.New(condition.Message)
+					}
+					return nil
+				})
 			}
 			env.MarkDeploymentReady(t, "my")
 			env.WaitForServerVersion(t, "my", "0.7.3")
@@ -63,9 +71,9 @@ func TestServiceLeadsElsewhere(t *testing.T) {
 	}
 }
 
-// TestOtherPods checks that the operator does not connect to pods that only look like pods of the stack: a pod with the
-// labels of the stack, a pod whose owner has the name but not the UID of a ReplicaSet, and a pod of a ReplicaSet that
-// another Deployment controls. It also does not connect to a pod of the stack that uses the network of its node.
+// TestOtherPods checks that the operator does not connect to pods that only look like pods of the stack. Such a pod has
+// the labels of the stack, an owner with another UID, or a ReplicaSet that another Deployment controls. The operator
+// also does not connect to a pod of the stack that uses the network of its node.
 func TestOtherPods(t *testing.T) {
 	for name, change := range map[string]func(*appsv1.ReplicaSet, *corev1.Pod){
 		"labels only":  func(_ *appsv1.ReplicaSet, pod *corev1.Pod) { pod.OwnerReferences = nil },

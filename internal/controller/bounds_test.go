@@ -11,6 +11,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/controllertest"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
@@ -70,4 +71,21 @@ func TestRunningNumberOfStacks(t *testing.T) {
 		t.Fatal(err)
 	}
 	env.WaitForCondition(t, "b-second", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
+}
+
+// TestBoundsOfOlderStacks checks that the bound for Pod Security holds for a stack with the annotation of v1alpha1
+// stacks, whose pods do not meet the standard "restricted". The annotation must not be a way around the bound.
+func TestBoundsOfOlderStacks(t *testing.T) {
+	env := controllertest.NewEnvironment(t)
+	env.OwnOperatorConfig = true
+	env.StartReconciler(t, env.Namespace)
+	env.SetOperatorConfig(t, operatorconfig.KeyBounds, "[{podSecurity: restricted}]")
+	older := env.NewStack(t, "older", `{distribution: {name: starter}}`)
+	older.Annotations = map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}
+	env.Create(t, older, env.NewStack(t, "my", `{distribution: {name: starter}}`))
+	env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
+	env.WaitForCondition(t, "older", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonForbiddenByBounds)
+	if err := env.Client.Get(t.Context(), env.Key("older"), &appsv1.Deployment{}); !apierrors.IsNotFound(err) {
+		t.Errorf("the stack beyond the bound has a Deployment: %v", err)
+	}
 }

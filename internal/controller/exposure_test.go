@@ -313,31 +313,3 @@ func TestRunningHostnameOfTwoStacks(t *testing.T) {
 	other.WaitForRouteURL(t, "my", "http://"+host)
 	other.WaitForCondition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureApplied)
 }
-
-// TestGeneratedHostnameConflict checks that a host name that is generated in the cluster's domain conflicts with the
-// same name in a spec, in either order.
-func TestGeneratedHostnameConflict(t *testing.T) {
-	env := controllertest.NewEnvironment(t)
-	env.OwnOperatorConfig = true
-	env.StartReconciler(t, "domain")
-	env.SetOperatorConfig(t, operatorconfig.KeyIngress, "{domain: apps.example.com}")
-	spec := func(stack string) string {
-		return fmt.Sprintf(`{distribution: {name: starter}, networking: {expose: {hostname: %s}}}`, generatedHost(env, stack, "apps.example.com"))
-	}
-	const byDomain = `{distribution: {name: starter}, networking: {expose: true}}`
-	url := func(stack string) string { return "http://" + generatedHost(env, stack, "apps.example.com") }
-	for _, tc := range []struct{ first, firstSpec, second, secondSpec, of string }{
-		{"a", byDomain, "says-a", spec("a"), "a"},
-		{"says-b", spec("b"), "b", byDomain, "b"},
-	} {
-		first := env.NewStack(t, tc.first, tc.firstSpec)
-		env.Create(t, first)
-		env.WaitForRouteURL(t, tc.first, url(tc.of))
-		env.Create(t, env.NewStack(t, tc.second, tc.secondSpec))
-		env.WaitForCondition(t, tc.second, v1alpha2.ConditionExposed, v1alpha2.ReasonHostnameTaken)
-		if err := env.Client.Delete(t.Context(), first); err != nil {
-			t.Fatal(err)
-		}
-		env.WaitForRouteURL(t, tc.second, url(tc.of))
-	}
-}

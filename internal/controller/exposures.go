@@ -5,6 +5,7 @@ import (
 	"k8s.io/utils/lru"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/bounds"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
@@ -46,7 +47,19 @@ func (e *exposures) of(stack *stack) *v1alpha2.ExposeSpec {
 	return wanted
 }
 
-// hostname returns the host name of a stack. See plan.Hostname.
+// hostname returns the host name of a stack without bounds. See render.Hostname.
 func (e *exposures) hostname(stack *stack, cluster render.Cluster, earlier bool) string {
-	return plan.Hostname(stack, e.of(stack), cluster, earlier)
+	return plan.Hostname(stack, e.of(stack), nil, cluster, earlier)
+}
+
+// request returns the host name that a stack requests. An empty host name means that the stack receives the requests
+// for every host that no other stack has. The function returns false if the stack is not exposed, or if OpenShift
+// chooses a host name.
+func (e *exposures) request(
+	stack *stack, rule *bounds.Rule, cluster render.Cluster, earlier bool,
+) (host string, ok bool) {
+	wanted := e.of(stack)
+	host = plan.Hostname(stack, wanted, rule, cluster, earlier)
+	chosen := cluster.Routes && cluster.Gateway == nil && host == ""
+	return host, wanted != nil && !chosen && !cluster.ExposureUnknown
 }

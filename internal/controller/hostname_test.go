@@ -6,32 +6,27 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// TestHostnamePrecedence checks that the stack that already uses a host name takes precedence over a stack that does
+// TestHostnamePrecedence checks that the stack that is exposed with a host name takes precedence over a stack that is
 // not, and otherwise the older stack over the newer one. For stacks that were created in the same second, the order is
 // stable.
 func TestHostnamePrecedence(t *testing.T) {
-	const host = "llama.example.com"
-	stack := func(uid string, second int64, routeURL string) *v1alpha2.LlamaStackDistribution {
-		object := &v1alpha2.LlamaStackDistribution{}
-		object.UID, object.CreationTimestamp, object.Status.RouteURL = types.UID(uid), metav1.NewTime(time.Unix(second, 0)),
-			routeURL
-		return object
+	stack := func(uid string, second int64, holds bool) claim {
+		object := &stack{}
+		object.UID, object.CreationTimestamp = types.UID(uid), metav1.NewTime(time.Unix(second, 0))
+		return claim{object, holds}
 	}
-	for name, tc := range map[string]struct {
-		a, b *v1alpha2.LlamaStackDistribution
-	}{
-		"older stack":                       {stack("b", 1, ""), stack("a", 2, "")},
-		"same second":                       {stack("a", 1, ""), stack("b", 1, "")},
-		"newer stack uses the host name":    {stack("b", 9, "https://"+host), stack("a", 1, "")},
-		"only one stack uses the host name": {stack("b", 9, "http://"+host), stack("a", 1, "http://other."+host)},
-		"both stacks use the host name":     {stack("b", 1, "http://"+host), stack("a", 2, "http://"+host)},
+	for name, tc := range map[string]struct{ first, second claim }{
+		"older stack":                    {stack("b", 1, false), stack("a", 2, false)},
+		"same second":                    {stack("a", 1, false), stack("b", 1, false)},
+		"newer stack uses the host name": {stack("b", 9, true), stack("a", 1, false)},
+		"both stacks use the host name":  {stack("b", 1, true), stack("a", 2, true)},
 	} {
-		if !precedes(tc.a, tc.b, host) || precedes(tc.b, tc.a, host) {
-			t.Errorf("%s: the first stack does not precede the second one, or the second one precedes the first one", name)
+		for _, claims := range [][]claim{{tc.first, tc.second}, {tc.second, tc.first}} {
+			if got := firstOf(claims); got != tc.first {
+				t.Errorf("%s: stack %s takes precedence, want %s", name, got.stack.UID, tc.first.stack.UID)
+			}
 		}
 	}
 }

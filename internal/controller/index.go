@@ -17,6 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
 const (
@@ -24,12 +25,14 @@ const (
 	fieldInstance = "instance"
 	// fieldClaim is the index of events by the name of the PersistentVolumeClaim that they are about.
 	fieldClaim = "claim"
-	// fieldHost is the index of stacks by the host name that they request. In the index, anyDomain replaces the cluster's
-	// domain at the end of a host name.
+	// fieldHost is the index of stacks by the host names that they use or request. In the index, anyDomain replaces the
+	// cluster's domain at the end of a host name.
 	fieldHost = "host"
 	// anyDomain represents the cluster's domain in an index, because the domain may change with the operator's ConfigMap,
 	// but an index cannot change. No valid host name ends with anyDomain. A lookup must also compare the full host name.
 	anyDomain = "*"
+	// noHost represents the absence of a host name in an index. No valid host name contains a space.
+	noHost = "no host"
 
 	// indexRetry is the interval between attempts to add an index while its kind is not served.
 	indexRetry = 2 * time.Second
@@ -82,24 +85,49 @@ func claimOf(object client.Object) []string {
 	return []string{event.InvolvedObject.Name}
 }
 
-// hostsOf returns the host name that a stack requests. If the host name is generated, hostsOf returns its current form
-// and its earlier form.
+// hostsOf returns the host name that a stack requests, and the host name with which it is exposed. If the requested
+// host name is generated, hostsOf returns its current form and its earlier form.
 func (r *Reconciler) hostsOf(object client.Object) []string {
 	stack, ok := object.(*v1alpha2.LlamaStackDistribution)
 	if !ok {
 		return nil
 	}
 	cluster := render.Cluster{Ingress: render.Ingress{Domain: anyDomain}}
-	host := r.exposures.hostname(stack, cluster, false)
-	if host == "" {
+	hosts := []string{
+		r.exposures.hostname(stack, cluster, false), r.exposures.hostname(stack, cluster, true), servedHost(stack),
+	}
+	if mayLackHost(stack, hosts[0]) {
+		hosts = append(hosts, noHost)
+	}
+	slices.Sort(hosts)
+	if hosts = slices.Compact(hosts); hosts[0] == "" {
+		hosts = hosts[1:]
+	}
+	if len(hosts) == 0 {
 		return nil
 	}
-	return slices.Compact([]string{host, r.exposures.hostname(stack, cluster, true)})
+	return hosts
 }
 
-// hostsIn returns the index values of the stacks that request the host name, in a cluster with this domain. The domain
-// can be empty.
+// mayLackHost reports whether a stack may be exposed without a host name, according to its metadata and its status. The
+// parameter requested is the host name in the index.
+func mayLackHost(stack *stack, requested string) bool {
+	label, _, _ := strings.Cut(servedHost(stack), ".")
+	if label == names.HostLabel(stack.Name, stack.Namespace) {
+		return false
+	}
+	if names.Compat(stack.Annotations) {
+		return stack.Spec.Networking != nil || stack.Annotations[validate.AnnotationOmittedSpec] != ""
+	}
+	return strings.HasSuffix(requested, "."+anyDomain)
+}
+
+// hostsIn returns the index values of the stacks that use or request the host name, in a cluster with this domain. The
+// host name and the domain can be empty.
 func hostsIn(host, domain string) []string {
+	if host == "" {
+		return []string{noHost}
+	}
 	if label, of := strings.CutSuffix(host, "."+domain); of && domain != "" {
 		return []string{host, label + "." + anyDomain}
 	}

@@ -46,7 +46,7 @@ func TestIndexes(t *testing.T) {
 		"an event of a claim":            {"*v1.Event by claim", ofClaim, []string{"my-pvc"}},
 		"an object that is not an event": {"*v1.Event by claim", &corev1.Pod{}, nil},
 		"a stack with a host name":       {"*v1alpha2.LlamaStackDistribution by host", newExposedStack(`{"hostname": "llama.example.com"}`), []string{"llama.example.com"}},
-		"a stack without a host name":    {"*v1alpha2.LlamaStackDistribution by host", newExposedStack(`true`), []string{names.HostLabel("my", "ns") + ".*", "my-ns.*"}},
+		"a stack without a host name":    {"*v1alpha2.LlamaStackDistribution by host", newExposedStack(`true`), []string{names.HostLabel("my", "ns") + ".*", "my-ns.*", "no host"}},
 		"a stack that is not exposed":    {"*v1alpha2.LlamaStackDistribution by host", newExposedStack(`false`), nil},
 		"an object that is not a stack":  {"*v1alpha2.LlamaStackDistribution by host", &corev1.Pod{}, nil},
 	} {

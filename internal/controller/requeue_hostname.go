@@ -1,7 +1,6 @@
 package controller
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -14,8 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
 // hostnameSeparator separates the host names in the name of a group. No host name contains it.
@@ -54,53 +51,43 @@ func routeOf(object client.Object) string {
 	return ""
 }
 
-// stacksWithHostnames returns requests for the stacks that request one of the host names, which have the form of the
-// index by host name. It leaves out the stacks whose status already shows who owns the host name. Otherwise, every
+// stacksWithHostnames returns requests for the stacks that use or request one of the host names, which have the form of
+// the index by host name. It leaves out the stacks whose status already shows who owns the host name. Otherwise, every
 // stack that a tenant adds would result in a reconcile of all its stacks with the same host name.
 func (r *Reconciler) stacksWithHostnames(ctx context.Context, hosts []string) ([]reconcile.Request, error) {
 	config, _, err := r.config.get(ctx)
 	if err != nil {
 		return nil, err
 	}
-	cluster := render.Cluster{Ingress: render.Ingress(config.Ingress)}
-	domain := cmp.Or(cluster.Ingress.Domain, names.DefaultDomain)
+	cluster := r.exposing(config)
 	var requests []reconcile.Request
 	for _, host := range hosts {
 		if label, generated := strings.CutSuffix(host, anyDomain); generated {
-			host = label + domain
+			host = label + domainOf(cluster)
+		} else if host == noHost {
+			host = ""
 		}
-		stacks, err := r.stacksOf(ctx, host, cluster)
+		claims, err := r.claimsOf(ctx, host, cluster)
 		if err != nil {
 			return nil, err
 		}
-		owner := firstOf(stacks, host)
-		for _, stack := range stacks {
-			if !knowsOwner(stack, owner, host) {
-				requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(stack)})
+		owner := firstOf(claims)
+		for _, one := range claims {
+			if !knowsOwner(one, owner, host) {
+				requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(one.stack)})
 			}
 		}
 	}
 	return requests, nil
 }
 
-// firstOf returns the stack that takes precedence for a host name. Nil means that all of the stacks are being deleted.
-func firstOf(stacks []*v1alpha2.LlamaStackDistribution, host string) *v1alpha2.LlamaStackDistribution {
-	var owner *v1alpha2.LlamaStackDistribution
-	for _, stack := range stacks {
-		if stack.DeletionTimestamp == nil && (owner == nil || precedes(stack, owner, host)) {
-			owner = stack
-		}
-	}
-	return owner
-}
-
 // knowsOwner reports whether the status of a stack shows who owns its host name, so that a reconcile changes nothing.
 // If a reconcile that has not ended yet exposes the stack, the change to the status results in another request.
-func knowsOwner(stack, owner *v1alpha2.LlamaStackDistribution, host string) bool {
-	if reached := reachedBy(stack, host); reached || owner == nil || owner == stack {
-		return reached && owner == stack
+func knowsOwner(one, owner claim, host string) bool {
+	if one.holds || one.stack == owner.stack {
+		return one.holds && one.stack == owner.stack
 	}
-	exposed := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionExposed)
-	taken := hostOwner{host: host, namespace: owner.Namespace, name: owner.Name}
-	return exposed != nil && exposed.Reason == v1alpha2.ReasonHostnameTaken && exposed.Message == taken.message(stack)
+	exposed := meta.FindStatusCondition(one.stack.Status.Conditions, v1alpha2.ConditionExposed)
+	taken := hostOwner{host: host, namespace: owner.stack.Namespace, name: owner.stack.Name}
+	return exposed != nil && exposed.Reason == v1alpha2.ReasonHostnameTaken && exposed.Message == taken.message(one.stack)
 }

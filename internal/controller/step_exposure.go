@@ -21,8 +21,14 @@ import (
 // namespaces.
 func (o *hostOwner) message(stack *stack) string {
 	whose := "a stack in another namespace"
-	if o.namespace == stack.Namespace {
+	switch {
+	case o.name == "":
+		return fmt.Sprintf("spec.networking.expose: the operator generates the host name %q for another stack, so the server is not exposed; use another host name", o.host)
+	case o.namespace == stack.Namespace:
 		whose = fmt.Sprintf("stack %q", o.name)
+	}
+	if o.host == "" {
+		return fmt.Sprintf("spec.networking.expose: without a host name, the server would receive the requests for every host, which %s receives, so the server is not exposed; use a host name", whose)
 	}
 	return fmt.Sprintf("spec.networking.expose: host name %q is taken by %s, so the server is not exposed; use another host name", o.host, whose)
 }
@@ -34,6 +40,9 @@ func checkExposure(stack *stack, made *planned, objects []apply.Applied, report 
 	switch owner, built := made.hostOwner, made.plan; {
 	case owner != nil:
 		failure.Reason, failure.Message = v1alpha2.ReasonHostnameTaken, owner.message(stack)
+		if owner.host == "" { // no event shows that the object without a host name was deleted
+			failure.Retry = status.Later
+		}
 	case !built.Exposure.Empty() && !built.ExposureServed:
 		failure.Reason = v1alpha2.ReasonExposureUnavailable
 		failure.Message = fmt.Sprintf("spec.networking.expose: the server is not exposed: the cluster does not serve %s of %s yet; ask an administrator to install the CustomResourceDefinition for this kind, and to restart the operator if it is limited to some namespaces",

@@ -237,7 +237,8 @@ func (r *Reconciler) describe(s *state) {
 			now.ServiceURL = serviceURL(s.stack, made.PodsServeTLS())
 		}
 	}
-	if !s.applied.rejectedExposure() {
+	// The objects that expose the stack remain while the settings are unknown, and the stack keeps its host name.
+	if !s.applied.rejectedExposure() && !s.planned.input.Cluster.ExposureUnknown {
 		now.RouteURL = routeURL(made, s.applied.objects)
 	}
 	now.ResolvedDistribution = s.resolved()

@@ -3,8 +3,11 @@ package controller
 import (
 	"context"
 	"fmt"
+	"maps"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
@@ -30,10 +33,30 @@ func (r *Reconciler) paused(
 		return decision, err
 	}
 	condition := pausedCondition(workload.deployment != nil, decision)
+	diverted, err := r.isDiverted(ctx, stack)
+	if err != nil {
+		return decision, err
+	}
+	if diverted {
+		condition.Message += fmt.Sprintf(". Service %q was changed and does not lead to the pods of the stack",
+			names.Service(stack.Name))
+	}
 	return decision, &status.Failure{
 		Condition: condition.Type, Reason: condition.Reason, Message: condition.Message, Unknown: true,
 		Retry: status.OnReferenceChange,
 	}
+}
+
+// isDiverted reports whether the Service of the stack does not lead to the pods of the stack. The operator repairs such
+// a Service when the stack is no longer paused.
+func (r *Reconciler) isDiverted(ctx context.Context, stack *stack) (bool, error) {
+	var service corev1.Service
+	err := r.children.Get(ctx, childKey(stack, names.Service(stack.Name)), &service)
+	if err != nil || !metav1.IsControlledBy(&service, stack) {
+		return false, client.IgnoreNotFound(err)
+	}
+	return service.Spec.Type != corev1.ServiceTypeClusterIP ||
+		!maps.Equal(service.Spec.Selector, names.Selector(stack.Name)), nil
 }
 
 // pausedCondition returns the condition of a paused stack. The condition reports a pending change to the pods, but not

@@ -99,7 +99,7 @@ func (r *Reconciler) planInput(ctx context.Context, f planFacts) (planned, error
 	if err != nil {
 		return planned{}, err
 	}
-	owner, err := r.findHostOwner(ctx, f.stack, cluster, earlierHost)
+	owner, err := r.findHostOwner(ctx, f.stack, f.bounds, cluster, earlierHost)
 	if err != nil {
 		return planned{}, err
 	}

@@ -103,7 +103,8 @@ func stripPod(object any) (any, error) {
 	}
 	kept.Annotations = stub.Only(pod.Annotations, validation.DNS1123SubdomainMaxLength, names.AnnotationConstraint)
 	kept.Spec.NodeName, kept.Spec.InitContainers = pod.Spec.NodeName, installers(pod.Spec.InitContainers)
-	kept.Spec.HostNetwork, kept.Status.PodIP, kept.Status.HostIP = pod.Spec.HostNetwork, pod.Status.PodIP, pod.Status.HostIP
+	kept.Spec.HostNetwork = pod.Spec.HostNetwork
+	kept.Status.PodIP, kept.Status.HostIP = pod.Status.PodIP, pod.Status.HostIP
 	kept.Status.Reason, kept.Status.Message = short(pod.Status.Reason, maxMessage), short(pod.Status.Message, maxMessage)
 	kept.Status.StartTime = pod.Status.StartTime
 	kept.Status.InitContainerStatuses = containerStatuses(pod.Status.InitContainerStatuses)

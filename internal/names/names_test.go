@@ -99,6 +99,36 @@ func TestHostLabel(t *testing.T) {
 	}
 }
 
+// IsHostLabel recognizes the labels of all stacks, also those that do not exist, and no other labels.
+func TestIsHostLabel(t *testing.T) {
+	for _, stack := range [][2]string{
+		{"a", "b"},
+		{"a-b", "c"},
+		{"chat", "victim"},
+		{strings.Repeat("a", 55), "team"},
+		{strings.Repeat("a", 63), "team"},
+		{strings.Repeat("a", 48) + "---b", "team"},
+		{"a", strings.Repeat("b-", 25) + "c"},
+	} {
+		if label := names.HostLabel(stack[0], stack[1]); !names.IsHostLabel(label) || len(label) > 63 {
+			t.Errorf("the label %q of %q is not recognized", label, stack)
+		}
+	}
+	for _, label := range []string{
+		"", "chat", "chat-victim", "chat-victim-cc7c63dc08", "chat-victims-cc7c63dc09", "svc-deadbeef01", "-0123456789",
+		"0123456789", strings.Repeat("a", 63), names.EarlierHostLabel("chat", "victim"),
+	} {
+		if names.IsHostLabel(label) {
+			t.Errorf("%q is recognized as a generated label", label)
+		}
+	}
+	// The end of a long name has no effect on the readable part, so a short hash would be too weak.
+	label := names.HostLabel(strings.Repeat("a", 60), "team")
+	if hash := label[strings.LastIndex(label, "-")+1:]; len(hash) != 20 {
+		t.Errorf("label %q of a long name", label)
+	}
+}
+
 func TestEnvVar(t *testing.T) {
 	for _, tc := range []struct{ provider, field, want string }{
 		{"vllm", names.FieldAPIKey, "LLSD_VLLM_API_KEY"},

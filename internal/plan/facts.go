@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/bounds"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
@@ -32,7 +33,7 @@ func facts(in Input) render.Input {
 
 		KeepsGroup: in.KeepsGroup,
 
-		EarlierHost: in.EarlierHost,
+		EarlierHost: in.EarlierHost, NeedsHost: needsHost(in.Bounds),
 
 		ExternalFiles: startup.ExternalFiles(),
 	}
@@ -45,14 +46,21 @@ func facts(in Input) render.Input {
 	return result
 }
 
-// Hostname returns the host name with which a stack is exposed. The parameter wanted is the result of Expose, and
-// earlier is Input.EarlierHost. An empty string means that the stack is not exposed, or that the cluster chooses the
-// host name.
+// Hostname returns the host name with which a stack is exposed. The parameter wanted is the result of Expose, rule is
+// Input.Bounds, and earlier is Input.EarlierHost. An empty string means that the stack is not exposed, that the cluster
+// chooses the host name, or that the stack has no host name.
 func Hostname(
-	stack *v1alpha2.LlamaStackDistribution, wanted *v1alpha2.ExposeSpec, cluster render.Cluster, earlier bool,
+	stack *v1alpha2.LlamaStackDistribution, wanted *v1alpha2.ExposeSpec, rule *bounds.Rule, cluster render.Cluster,
+	earlier bool,
 ) string {
-	return render.Hostname(render.Input{Stack: stack, Expose: wanted, Cluster: cluster, EarlierHost: earlier})
+	return render.Hostname(render.Input{
+		Stack: stack, Expose: wanted, Cluster: cluster, EarlierHost: earlier, NeedsHost: needsHost(rule),
+	})
 }
+
+// needsHost reports whether a rule limits the domains of a stack, so that the stack must not receive the requests for
+// every host.
+func needsHost(rule *bounds.Rule) bool { return rule != nil && rule.Domains != nil }
 
 // Expose returns the settings of the exposure outside the cluster, or nil if the stack is not exposed. It decodes text
 // that can be as long as the whole spec.

@@ -31,8 +31,9 @@ func exposedBy(in Input, kind schema.GroupVersionKind) bool {
 }
 
 // Hostname returns the stack's host name (FR-064, FR-065). An empty string means that the cluster generates a host
-// name, or that the stack has no host name. A v1alpha1 stack, and a stack that an earlier operator exposed, keep their
-// host name, or remain without a host name.
+// name, or that the stack has no host name. A stack that an earlier operator exposed keeps its host name, or remains
+// without a host name. A v1alpha1 stack has no host name if there is no domain, unless its namespace has bounds for
+// domains: the annotation of v1alpha1 stacks proves nothing, because every user of the namespace can set it.
 func Hostname(in Input) string {
 	domain := in.Cluster.Ingress.Domain
 	switch kind, _ := Exposure(in); {
@@ -40,9 +41,11 @@ func Hostname(in Input) string {
 		return ""
 	case in.Expose.Hostname != "":
 		return in.Expose.Hostname
-	case domain == "" && (compat(in) || in.EarlierHost || kind == RouteKind): // OpenShift generates a name for a Route
+	case domain == "" && kind == RouteKind: // OpenShift generates a name for a Route
 		return ""
-	case compat(in) || in.EarlierHost:
+	case domain == "" && (compat(in) || in.EarlierHost) && !in.NeedsHost:
+		return ""
+	case domain != "" && in.EarlierHost:
 		return names.EarlierHostLabel(in.Stack.Name, in.Stack.Namespace) + "." + domain
 	default:
 		return names.HostLabel(in.Stack.Name, in.Stack.Namespace) + "." + cmp.Or(domain, names.DefaultDomain)

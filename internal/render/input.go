@@ -60,6 +60,8 @@ type Input struct {
 	// EarlierHost reports whether the stack keeps the host name from an earlier operator, or remains without a host
 	// name.
 	EarlierHost bool
+	// NeedsHost reports whether the stack must have a host name, because the domains of its namespace are bounded.
+	NeedsHost bool
 	// Backend holds the values with which a Gateway verifies the server. Nil means that there are no such values.
 	Backend *Backend
 	// Running holds the endpoints of the pods that run, for the objects that lead clients to the pods. During a rollout,
