@@ -11,7 +11,7 @@ var naming = []string{
 	"*/server-alias", "*/server-aliases", "*/server-snippet", "*/configuration-snippet", "*/stream-snippet",
 	"*/*-snippets", "*/from-to-www-redirect", "external-dns.alpha.kubernetes.io/*", "haproxy.org/*",
 	"alb.ingress.kubernetes.io/actions.*", "alb.ingress.kubernetes.io/conditions.*", "alb.ingress.kubernetes.io/group.*",
-	"traefik.ingress.kubernetes.io/router.rule*", "haproxy-ingress.github.io/*",
+	"traefik.ingress.kubernetes.io/router.rule*", "haproxy-ingress.github.io/*", "konghq.com/*", "getambassador.io/*",
 }
 
 // allowsAnnotation reports whether the annotations of an exposed stack may contain a key with a value.

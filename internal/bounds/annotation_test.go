@@ -30,6 +30,8 @@ func TestAnnotations(t *testing.T) {
 		{domains, "traefik.ingress.kubernetes.io/router.rule", "Host(`other.example.com`)", false},
 		{domains, "alb.ingress.kubernetes.io/conditions.chat", "[]", false},
 		{domains, "haproxy-ingress.github.io/server-alias-regex", ".*", false},
+		{domains, "konghq.com/host-aliases", "other.example.com", false},
+		{domains, "getambassador.io/config", "hostname: other.example.com", false},
 		{domains, "nginx.ingress.kubernetes.io/proxy-body-size", "1g", true},
 		{
 			bounds.Rule{Domains: []string{"a.example.com"}, IngressAnnotations: []string{"*/server-alias"}},

@@ -208,7 +208,9 @@ func (c *collector) stack(ctx context.Context, stack *v1alpha2.LlamaStackDistrib
 	c.addTyped(stack)
 	c.children(ctx, stack)
 	for _, use := range slices.Concat(intent.ConfigMaps(stack), intent.TrustedCA(stack)) {
-		c.get(ctx, configMapKind, cmp.Or(use.Namespace, stack.Namespace), use.Name)
+		if use.Namespace == "" || c.allows(ctx, stack, use) {
+			c.get(ctx, configMapKind, cmp.Or(use.Namespace, stack.Namespace), use.Name)
+		}
 	}
 	secrets := c.pods(ctx, stack)
 	if name := render.TLSSecret(&stack.Spec); name != "" {
@@ -223,6 +225,23 @@ func (c *collector) stack(ctx context.Context, stack *v1alpha2.LlamaStackDistrib
 		c.get(ctx, secretKind, stack.Namespace, name)
 	}
 	c.events(ctx, stack.Namespace, func(of *corev1.ObjectReference) bool { return eventlist.Concerns(stack.Name, of) })
+}
+
+// allows reports whether a ConfigMap in another namespace allows the stack to use it. The archive must not contain it
+// otherwise, because the author of the stack chooses the ConfigMap, but the user of the command can read it.
+func (c *collector) allows(ctx context.Context, stack *v1alpha2.LlamaStackDistribution, use intent.ConfigMapUse) bool {
+	object := &metav1.PartialObjectMetadata{}
+	object.SetGroupVersionKind(configMapKind)
+	if err := c.Get(ctx, client.ObjectKey{Namespace: use.Namespace, Name: use.Name}, object); err != nil {
+		c.leftBy(err, "get", configMapKind, use.Namespace)
+		return false
+	}
+	if names.AllowsNamespace(object.Annotations, stack.Namespace) {
+		return true
+	}
+	c.left(fmt.Sprintf("ConfigMap %q in namespace %q: its annotation %s does not contain the namespace %q of the stack",
+		use.Name, use.Namespace, names.AnnotationAllowNamespaces, stack.Namespace))
+	return false
 }
 
 // children adds the objects that the operator created for a stack, except Secrets.

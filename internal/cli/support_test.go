@@ -163,6 +163,36 @@ func TestSupportBundle(t *testing.T) {
 	}
 }
 
+// The archive contains a ConfigMap of another namespace only if the ConfigMap allows the stack to use it. Otherwise, the
+// author of a stack would choose which ConfigMaps of others the archive of an administrator contains.
+func TestSupportBundleOfAnotherNamespace(t *testing.T) {
+	api := populated(t)
+	spec := starterSpec()
+	spec["overrideConfig"] = object{"configMapName": "theirs"}
+	stack := object{
+		"apiVersion": "llamastack.io/v1alpha2", "kind": "LlamaStackDistribution", "spec": spec,
+		"metadata": object{
+			"name": "my", "namespace": "team-a",
+			"annotations": object{"llamastack.io/user-config-namespace": "team-b"},
+		},
+	}
+	api.Put(t, pathOfStacks+"/my", stack)
+	for allowed, want := range map[string]bool{"": false, "team-c": false, "team-a": true} {
+		api.Put(t, "/api/v1/namespaces/team-b/configmaps/theirs", object{
+			"apiVersion": "v1", "kind": "ConfigMap", "data": object{"config.yaml": "version: 2"},
+			"metadata": object{
+				"name": "theirs", "namespace": "team-b",
+				"annotations": object{"llamastack.io/allow-namespaces": allowed},
+			},
+		})
+		got := run(t, "", "support-bundle", "my", "--kubeconfig", api.Kubeconfig, "-o", "-")
+		files := untar(t, []byte(got.out))
+		if _, is := files["namespaces/team-b/ConfigMap/theirs.yaml"]; is != want {
+			t.Errorf("allowed for %q: in the archive: %t, want %t\n%s", allowed, is, want, files["left-out.txt"])
+		}
+	}
+}
+
 // left-out.txt lists the objects that the user cannot read.
 func TestSupportBundleDenied(t *testing.T) {
 	api := populated(t)

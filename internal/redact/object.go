@@ -39,8 +39,8 @@ func (k *Known) Learn(object map[string]any) {
 		data, _ := object["data"].(map[string]any)
 		for key, value := range data {
 			text, _ := value.(string)
-			if file, ok := parse(text); ok {
-				learning.value(root.At("data").At(key), file)
+			if value, ok := parse(text); ok {
+				learning.value(file(object, key), value)
 			}
 		}
 		learning.value(root, head(object))
@@ -88,7 +88,7 @@ func (k *Known) configMap(object map[string]any) map[string]any {
 		shown := map[string]any{}
 		for key, value := range data {
 			text, _ := value.(string)
-			shown[key] = k.file(root.At("data").At(key), text)
+			shown[key] = k.file(file(object, key), text)
 		}
 		kept["data"] = shown
 	}

@@ -3,6 +3,8 @@ package redact
 import (
 	"slices"
 	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
 // form determines which part of the text at a place is shown.
@@ -40,6 +42,17 @@ var (
 	root       = Place{form: inner}
 	configRoot = Place{form: inner, config: true}
 )
+
+// file returns the place of a file in a ConfigMap. In the ConfigMap of the operator, the name of the file is the key of
+// the settings in it.
+func file(configMap map[string]any, key string) Place {
+	place := configRoot
+	metadata, _ := configMap["metadata"].(map[string]any)
+	if metadata["name"] == names.OperatorConfigMap {
+		place.field = key
+	}
+	return place
+}
 
 // Root returns the place of a Kubernetes object.
 func Root() Place { return root }
@@ -83,6 +96,9 @@ func (p Place) At(key string) Place {
 	if found == enter {
 		inside.form, inside.config = inner, true
 	}
+	if p.field == "data" {
+		inside.field = "" // the name of a file is not the name of a field
+	}
 	return inside
 }
 
@@ -99,6 +115,9 @@ func compiled(table map[form]string, more ...string) map[string]form {
 	places := map[string]form{}
 	for as, words := range table {
 		for word := range strings.FieldsSeq(words) {
+			if _, twice := places[word]; twice {
+				panic("redact: the table lists the place " + word + " twice") // Every start and every test would show this.
+			}
 			places[word] = as
 		}
 	}
@@ -110,9 +129,9 @@ func compiled(table map[form]string, more ...string) map[string]form {
 
 // below returns the names of the fields inside another field.
 func below(field string, keys []string) []string {
-	names := make([]string, len(keys))
+	fields := make([]string, len(keys))
 	for i, key := range keys {
-		names[i] = field + "." + key
+		fields[i] = field + "." + key
 	}
-	return names
+	return fields
 }

@@ -40,9 +40,10 @@ var objectPlaces = compiled(map[form]string{
 	name: `
 		apiVersion kind metadata.name metadata.namespace name namespace uid generateName resourceVersion creationTimestamp
 		deletionTimestamp image imageID containerID secretName nodeName configMapName claimName serviceAccountName
-		serviceAccount key apiGroup group containerName volumeName configMapNamespace configMapKeys`,
+		serviceAccount apiGroup secretKeyRef.key configMapKeyRef.key fileKeyRef.key items.key matchExpressions.key
+		tolerations.key baseConfig.key overrideConfig.key group containerName volumeName configMapNamespace configMapKeys`,
 	plain: `
-		finalizers type status reason phase reference pullPolicy imagePullPolicy restartPolicy dnsPolicy schedulerName
+		finalizers type conditions.status health.status reason phase reference pullPolicy imagePullPolicy restartPolicy dnsPolicy schedulerName
 		priorityClassName runtimeClassName protocol appProtocol port targetPort nodePort operator fieldPath
 		resource divisor medium sizeLimit mountPropagation scheme signerName audience keyType
 		level drop add effect topologyKey matchLabelKeys whenUnsatisfiable nodeAffinityPolicy nodeTaintsPolicy
@@ -55,7 +56,7 @@ var objectPlaces = compiled(map[form]string{
 		loadBalancerClass ingressClassName termination insecureEdgeTerminationPolicy wildcardPolicy sectionName
 		hostname host hostnames controllerName request backendRequest tlsSecretName
 		component action reportingController reportingComponent reportingInstance firstTimestamp lastTimestamp eventTime
-		driver fsType availableDistributions.* baseProviders imageUpdates version distribution.version api
+		driver fsType availableDistributions.* baseProviders imageUpdates distribution.version resolvedDistribution.version api
 		provider_id provider_type provider providerId id disabled removeSettings namespaces preflight initContainerName
 		catalogueImage configHash configSource imageFrom digest serverRelease serverReleaseFrom tagDigest configVersion
 		llamaStackServerVersion operatorVersion activeDistribution generatedConfigMap status.selector
@@ -82,7 +83,7 @@ var settingPlaces = compiled(map[form]string{
 		externalProviders namespaceLabels enableNetworkPolicy rewrite`,
 	plain: `
 		version image_name distro_name apis api provider_id provider_type provider provider_model_id provider_shield_id
-		id model model_id model_type modelType name key module shield_id toolgroup_id connector_id connector_type
+		id model model_id model_type modelType name secretKeyRef.key module shield_id toolgroup_id connector_id connector_type
 		embedding_dimension embeddingDimension default_provider_id default_shield_id backend namespace table_name type db
 		database num_writers max_write_queue_size max_results max_tokens maxTokens timeout timeout_seconds max_retries retries
 		context_length region region_name location project_id api_version api_type verify tls_verify verify_tls

@@ -114,6 +114,22 @@ func TestObject(t *testing.T) {
 			  settings: {client_secret: <redacted>, api_keys: [<redacted>, <redacted>], max_tokens: 5,
 			  headers: {X-Own: <redacted>}, name: <redacted>, ref: "${env.A}"}}}}}`,
 		},
+		"Route": {
+			`{kind: Route, spec: {host: a, tls: {termination: edge, key: text, certificate: text}, path: "/x?sig=text"}}`,
+			`{kind: Route, spec: {host: a, tls: {termination: edge, key: <redacted>, certificate: <redacted>}, path: "/x?<redacted>"}}`,
+		},
+		"status of a pod": {
+			`{kind: Pod, status: {phase: Failed, containerStatuses: [{name: c, restartCount: 2, state: {terminated: {reason: Error, exitCode: 1, message: text}}}]}}`,
+			`{kind: Pod, status: {phase: Failed, containerStatuses: [{name: c, restartCount: 2, state: {terminated: {reason: Error, exitCode: 1, message: <redacted>}}}]}}`,
+		},
+		"names of files are not names of fields": {
+			`{kind: ConfigMap, metadata: {name: c}, data: {image-overrides: "a: text", stores: "a: {type: text}"}}`,
+			`{apiVersion: null, kind: ConfigMap, metadata: {name: c}, data: {image-overrides: "a: <redacted>\n", stores: "a:\n    type: <redacted>\n"}}`,
+		},
+		"ConfigMap of the operator": {
+			`{kind: ConfigMap, metadata: {name: llama-stack-operator-config}, data: {image-overrides: "a: quay.io/x", bounds: "- {stacks: 1, new: text}"}}`,
+			`{apiVersion: null, kind: ConfigMap, metadata: {name: llama-stack-operator-config}, data: {image-overrides: "a: quay.io/x\n", bounds: "- new: <redacted>\n  stacks: 1\n"}}`,
+		},
 		"definition": {
 			`{kind: CustomResourceDefinition, metadata: {name: d}, spec: {versions: [{schema: {properties: {annotations: {type: object}, env: {type: array}}}}]}}`,
 			`{apiVersion: null, kind: CustomResourceDefinition, metadata: {name: d}, spec: {versions: [{schema: {properties: {annotations: {type: object}, env: {type: array}}}}]}}`,

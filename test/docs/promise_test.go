@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// promising lists the pages that promise what the operator prevents. Beside each promise, in the source of the page,
+// promising lists the pages that promise what the operator prevents. Next to each promise, in the source of the page,
 // stands the test that shows it: <!-- tested: internal/redact.TestText -->. A part that only sounds like a promise has
 // <!-- no promise: the reason --> instead.
 var promising = []string{

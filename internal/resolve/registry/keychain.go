@@ -3,7 +3,6 @@ package registry
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/google/go-containerregistry/pkg/authn"
@@ -37,7 +36,11 @@ func (e *keychainEntry) size() int {
 // createAgain is the remedy for a pull Secret that cannot be read.
 const createAgain = "create the Secret again with kubectl create secret docker-registry"
 
-var errNotJSON = errors.New("does not contain valid JSON; " + createAgain)
+var (
+	errNotJSON = errors.New("does not contain valid JSON; " + createAgain)
+	// errUnusable does not name the registry, because its name is a part of the Secret, and can contain a password.
+	errUnusable = errors.New("contains an entry without usable credentials; " + createAgain)
+)
 
 // Add adds the credentials in the value of a .dockerconfigjson key. Errors do not contain credentials.
 func (k *Keychain) Add(content []byte) error {
@@ -63,7 +66,7 @@ func (k *Keychain) addAll(auths map[string]json.RawMessage) error {
 	for target, raw := range auths {
 		entry := &keychainEntry{target: withoutVersion(target)}
 		if err := json.Unmarshal(raw, &entry.config); err != nil {
-			return fmt.Errorf("has no usable credentials for %q; %s", target, createAgain)
+			return errUnusable
 		}
 		k.keep(entry)
 	}

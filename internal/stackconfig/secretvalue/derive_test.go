@@ -74,6 +74,8 @@ func TestDeriveErrors(t *testing.T) {
 		{host, "postgresql://me:hidden@db/stack?sslrootcert=/hidden", `the connection string has a parameter "sslrootcert" that the operator cannot pass to the server; remove the parameter`},
 		{host, "host=db user=me hidden hidden=1", "the value is not a PostgreSQL connection string; write postgresql://user:password@host:port/database"},
 		{host, "host=db user='hidden", "the connection string has a quote that is not closed; close the quote"},
+		{host, "host=db user=me password=pass hidden=word", "the connection string has a parameter that the operator cannot pass to the server; remove the parameter"},
+		{host, "postgresql://me:pw@db/stack?hidden=1", "the connection string has a parameter that the operator cannot pass to the server; remove the parameter"},
 		{host, "host=db user=me hid/den=1", "the connection string has a parameter that the operator cannot pass to the server; remove the parameter"},
 		{secretvalue.PartHostPlain, "postgresql://me:hidden@db/stack?sslmode=verify-full", "the connection string sets sslmode=verify-full, which this server release does not support for this store"},
 		{password, "postgresql://me@db/stack", "the password is empty; set a value"},
