@@ -84,38 +84,47 @@ func (f *endpointFindings) settings(path *field.Path, settings map[string]any, o
 // check checks an endpoint, which is a URL, a host, or host:port. The parameter operations reports whether the server
 // adds the path of an operation.
 func (f *endpointFindings) check(path *field.Path, text string, operations bool) {
+	for _, mistake := range EndpointMistakes(text, operations, f.alone, f.own) {
+		f.warnings = append(f.warnings, path.String()+": "+mistake)
+	}
+}
+
+// EndpointMistakes returns what is probably wrong with an endpoint (see check). The parameter alone reports whether the
+// server is the only program in its pod, and own is the server's port.
+func EndpointMistakes(text string, operations, alone bool, own string) (found []string) {
 	if text == "" || strings.Contains(text, "${") || strings.Contains(text, "@") {
-		return
+		return nil
 	}
 	warn := func(format string, args ...any) {
-		f.warnings = append(f.warnings, fmt.Sprintf("%s: %q %s", path, text, fmt.Sprintf(format, args...)))
+		found = append(found, fmt.Sprintf("%q %s", text, fmt.Sprintf(format, args...)))
 	}
 	if trimmed := strings.TrimSpace(text); trimmed != text {
 		if !strings.HasPrefix(trimmed, "http") { // the URL has an error
 			warn("begins or ends with white space; write %q", trimmed)
 		}
-		return
+		return found
 	}
 	if doubled := doubledForm.FindStringSubmatch(text); doubled != nil {
 		rest := strings.TrimLeft(text[len(doubled[0]):], "/")
 		warn("contains two schemes; write %q", doubled[2]+"://"+rest)
-		return
+		return found
 	}
 	if placeholder := placeholderForm.FindString(text); placeholder != "" {
 		warn("contains a placeholder (%q); write the name of the host", placeholder)
-		return
+		return found
 	}
 	u := parsed(text)
 	if u == nil {
-		return
+		return nil
 	}
-	if host := u.Hostname(); f.alone && isLocal(host) && u.Port() != f.own {
+	if host := u.Hostname(); alone && isLocal(host) && u.Port() != own {
 		warn("refers to the pod of the server itself (%q), in which nothing else runs; write the name of a Service, such as vllm or vllm.my-namespace.svc", host)
 	}
 	if operation := operationForm.FindString(u.Path); operations && operation != "" && !isAzureModels(u, operation) {
 		u.Path, u.RawPath = strings.TrimSuffix(u.Path, operation), ""
 		warn("contains the path of an operation (%s), which the server adds itself; write %q", strings.TrimSuffix(operation, "/"), u)
 	}
+	return found
 }
 
 func isAzureModels(u *url.URL, operation string) bool {
