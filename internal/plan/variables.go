@@ -17,7 +17,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/suggest"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
 // variable is a variable that the user sets. Value is empty if the value comes from another object.
@@ -103,7 +102,7 @@ func otherRelease(in Input, name string) string {
 		return ""
 	}
 	rel := in.Distribution.Release
-	right := ""
+	var right string
 	switch name {
 	case "LLAMA_STACK_LOGGING", "OGX_LOGGING":
 		right = rel.Runtime.LoggingVariable
@@ -152,7 +151,8 @@ func (p *Plan) endpointsOf(in Input, kind *provider.Type, config *yaml.Node, all
 			continue
 		}
 		value := all[at].value
-		mistakes := validate.EndpointMistakes(value, kind.API == "inference", p.alone(), strconv.Itoa(int(render.Port(&in.Object.Spec))))
+		port := strconv.Itoa(int(render.Port(&in.Object.Spec)))
+		mistakes := provider.EndpointMistakes(value, kind.API == "inference", p.alone(), port)
 		full := kind.Endpoint(value)
 		if len(mistakes) == 0 && key == kind.EndpointKey && full != value && !strings.ContainsAny(value, "@$") {
 			mistakes = []string{fmt.Sprintf("%q has no path, and %s requires %s; write %q", value, kind.Type, kind.EndpointPath, full)}

@@ -121,7 +121,8 @@ func (n *negatives) secrets() {
 func (n *negatives) connections() {
 	wrong := func(name, text, why string, part secretvalue.Part) {
 		n.choice("connection/"+name, Unasked, why, mistake{value: func() error {
-			entry := secretvalue.Derived{Part: part, TLSFrom: release.FirstLineWithBackendKey("kv_postgres", "ssl_mode")}
+			from := release.LineWithBackendKey(n.rel.Line, "sql_postgres", "ssl_mode")
+			entry := secretvalue.Derived{Part: part, TLSFrom: from}
 			_, err := entry.Derive(text)
 			if err == nil {
 				return errors.New("accepted")
