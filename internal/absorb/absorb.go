@@ -105,7 +105,7 @@ func begin(in plan.Input) (*builder, []Reason) {
 		return nil, stays
 	}
 	var err error
-	in.Running = &rollout.Record{} // errors in a configuration that the server may already read are no reason to stay
+	in.Running = &rollout.Record{} // the server may already read this configuration, so its errors become warnings
 	if b.before, err = plan.Build(in); err != nil {
 		return nil, reasonsOf(err)
 	}

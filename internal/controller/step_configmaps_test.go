@@ -33,7 +33,9 @@ func TestReadConfigMaps(t *testing.T) {
 	}
 	for name, tc := range map[string]configMapsCase{
 		"no reference": {spec: `{distribution: {name: starter}}`},
-		"override":     {spec: withOverride, configMap: "mine", data: map[string]string{"config.yaml": "distro_name: mine\nproviders: {}\n"}},
+		"override": {
+			spec: withOverride, configMap: "mine", data: map[string]string{"config.yaml": "distro_name: mine\nproviders: {}\n"},
+		},
 		"missing override": {
 			spec: withOverride, reason: v1alpha2.ReasonConfigMapNotFound,
 			message: `ConfigMap "mine" not found in namespace "team". Referenced by: spec.overrideConfig.configMapName`,

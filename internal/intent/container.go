@@ -13,16 +13,21 @@ type Container struct {
 	Home *string
 	// Mounts are the mount paths of the user's volumes.
 	Mounts []string
+	// PatchEnv lists the variables that the patch sets.
+	PatchEnv []EnvValue
 	// ReadinessProbe reports whether the patch contains a readiness probe of any container.
 	ReadinessProbe bool
 }
+
+// EnvValue is a variable. Value is empty if the value comes from another object.
+type EnvValue struct{ Name, Value string }
 
 // patchedPod is the part of a patch for the pod template that Container depends on.
 type patchedPod struct {
 	Spec struct {
 		Containers []struct {
 			Name           string
-			Env            []struct{ Name, Value string }
+			Env            []EnvValue
 			VolumeMounts   []struct{ MountPath string }
 			ReadinessProbe json.RawMessage
 		}
@@ -49,6 +54,7 @@ func containerOf(obj *v1alpha2.LlamaStackDistribution) (own Container) {
 		}
 		for _, variable := range container.Env {
 			own.set(variable.Name, variable.Value)
+			own.PatchEnv = append(own.PatchEnv, variable)
 		}
 		for _, mount := range container.VolumeMounts {
 			own.Mounts = append(own.Mounts, mount.MountPath)

@@ -19,8 +19,10 @@ func TestContainerOf(t *testing.T) {
 		``:                     fields,
 		`{}`:                   fields,
 		`{"spec": "nonsense"}`: fields,
-		`{"spec": {"containers": [{"name": "llama-stack", "livenessProbe": {}}]}}`:                                       fields,
-		`{"spec": {"containers": [{"name": "llama-stack", "env": [{"name": "HOME", "value": "/patch"}]}]}}`:              with("/patch", false),
+		`{"spec": {"containers": [{"name": "llama-stack", "livenessProbe": {}}]}}`: fields,
+		`{"spec": {"containers": [{"name": "llama-stack", "env": [{"name": "HOME", "value": "/patch"}]}]}}`: {
+			Home: new("/patch"), Mounts: []string{"/fields"}, PatchEnv: []EnvValue{{"HOME", "/patch"}},
+		},
 		`{"spec": {"containers": [{"name": "llama-stack", "volumeMounts": [{"name": "a", "mountPath": "/patch"}]}]}}`:    with("/fields", false, "/patch"),
 		`{"spec": {"containers": [{"name": "side", "env": [{"name": "HOME"}], "volumeMounts": [{"mountPath": "/a"}]}]}}`: fields,
 		`{"spec": {"containers": [{"name": "a"}, {"readinessProbe": {"tcpSocket": {"port": 1}}}]}}`:                      with("/fields", true),

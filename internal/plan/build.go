@@ -78,6 +78,7 @@ func (p *Plan) complete(in Input) error {
 	if err := p.render(in); err != nil {
 		return err
 	}
+	p.variableWarnings(in)
 	return p.checkOverride(in)
 }
 

@@ -74,8 +74,9 @@ func TestUserConfigOfAnOlderStack(t *testing.T) {
 // A change to any file in the ConfigMap replaces the pods, because the configuration can include another file.
 func TestAnyFileOfAUserConfigReplacesThePods(t *testing.T) {
 	const config = "overrideConfig: {configMapName: mine}\n"
-	one := build(t, marked(t, config, map[string][]byte{"config.yaml": []byte("distro_name: a\nproviders: {}\n"), "more.py": []byte("1")}))
-	other := build(t, marked(t, config, map[string][]byte{"config.yaml": []byte("distro_name: a\nproviders: {}\n"), "more.py": []byte("2")}))
+	own := []byte("distro_name: a\nproviders: {}\n")
+	one := build(t, marked(t, config, map[string][]byte{"config.yaml": own, "more.py": []byte("1")}))
+	other := build(t, marked(t, config, map[string][]byte{"config.yaml": own, "more.py": []byte("2")}))
 	if one.ConfigHash == other.ConfigHash || one.Rendered.Record.Inputs == other.Rendered.Record.Inputs {
 		t.Error("a changed file does not change the hash")
 	}
@@ -112,7 +113,8 @@ func TestWorkersOfAnOlderStack(t *testing.T) {
 // another namespace.
 func TestUserConfigOfAnotherNamespace(t *testing.T) {
 	for _, older := range []bool{true, false} {
-		in := marked(t, "overrideConfig: {configMapName: mine}\n", map[string][]byte{"config.yaml": []byte("distro_name: a\nproviders: {}\n")})
+		files := map[string][]byte{"config.yaml": []byte("distro_name: a\nproviders: {}\n")}
+		in := marked(t, "overrideConfig: {configMapName: mine}\n", files)
 		in.Override.Namespace = "shared"
 		if !older {
 			in.Object.Annotations = nil

@@ -65,7 +65,8 @@ func TestOverrideIsChecked(t *testing.T) {
 		var found []string
 		if refused, ok := errors.AsType[*plan.ConfigError](err); ok {
 			found = strings.Split(refused.Error(), "\n")
-			if refused.Condition != v1alpha2.ConditionConfigGenerated || refused.Reason != v1alpha2.ReasonConfigGenerationFailed {
+			if refused.Condition != v1alpha2.ConditionConfigGenerated ||
+				refused.Reason != v1alpha2.ReasonConfigGenerationFailed {
 				t.Errorf("%s: condition %s, reason %s", name, refused.Condition, refused.Reason)
 			}
 		} else if err != nil {

@@ -41,8 +41,8 @@ type Input struct {
 	Limited []corev1.ResourceName
 	// RunningRelease is the release line of the running server, as recorded in the Deployment, or empty if unknown.
 	RunningRelease string
-	// Running is the record of the Deployment, which is empty if another program rendered the pods. Nil means that there is
-	// no Deployment.
+	// Running is the record of the Deployment, which is empty if another program rendered the pods. Nil means that there
+	// is no Deployment.
 	Running *rollout.Record
 	// Before contains the places of the running pods' data. Nil means that no pods run, or that the places are unknown.
 	Before *retention.Places

@@ -18,10 +18,9 @@ import (
 // servers with the same configuration share that data.
 var storingAPIs = []string{"vector_io", "files"}
 
-// OnlyFiles reports whether a server with this configuration is not known to keep data outside its own files. What is
-// not known does not count: a configuration that cannot be read, a provider that only a variable from envFrom can
-// enable, and the value of such a variable. If the spec sets the variable with the type of a store, the type is not
-// that of a file.
+// OnlyFiles reports whether a server with this configuration is not known to keep data outside its own files. It returns
+// true for a configuration that cannot be read. Providers that only a variable from envFrom can enable do not count. If
+// the spec sets the variable with the type of a store, the store counts as a separate server.
 func OnlyFiles(config []byte, rel *release.Release, in *intent.Intent) bool {
 	base, err := baseconfig.ParseUncached(config)
 	if err != nil {

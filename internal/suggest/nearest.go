@@ -131,3 +131,6 @@ func cost(a, b byte) int {
 	}
 	return 1
 }
+
+// IsSlip reports whether two names differ by one typo.
+func IsSlip(a, b string) bool { return a != b && max(len(a), len(b)) <= longest && distance(a, b, 2) == 1 }

@@ -1,11 +1,7 @@
 package validate
 
 import (
-	"fmt"
 	"maps"
-	"net/netip"
-	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,19 +11,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
 )
-
-var (
-	doubledForm = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*):/*([A-Za-z][A-Za-z0-9+.-]*):/`)
-	// placeholderForm matches the parts of examples that a user replaces: <host>, $(HOST), {{host}}, your-host.
-	placeholderForm = regexp.MustCompile(`[<>]|\$\(|\{\{|(?i:\b(your[-_]|(change|replace)[-_]?me\b))`)
-	// operationForm matches the path of an operation of an inference server. The server adds it to the endpoint.
-	operationForm = regexp.MustCompile(`/((chat/)?completions|embeddings|models|responses|rerank|moderations|messages|` +
-		`audio/(speech|transcriptions|translations)|images/(generations|edits)|api/(chat|generate|tags|embed|embeddings))/?$`)
-)
-
-// azure is the domain of a service whose endpoints end with /models.
-const azure = ".azure.com"
 
 // endpoints warns about endpoints that are probably mistakes. It ignores an endpoint that refers to a variable, or that
 // contains a user.
@@ -84,59 +69,7 @@ func (f *endpointFindings) settings(path *field.Path, settings map[string]any, o
 // check checks an endpoint, which is a URL, a host, or host:port. The parameter operations reports whether the server
 // adds the path of an operation.
 func (f *endpointFindings) check(path *field.Path, text string, operations bool) {
-	if text == "" || strings.Contains(text, "${") || strings.Contains(text, "@") {
-		return
+	for _, mistake := range provider.EndpointMistakes(text, operations, f.alone, f.own) {
+		f.warnings = append(f.warnings, path.String()+": "+mistake)
 	}
-	warn := func(format string, args ...any) {
-		f.warnings = append(f.warnings, fmt.Sprintf("%s: %q %s", path, text, fmt.Sprintf(format, args...)))
-	}
-	if trimmed := strings.TrimSpace(text); trimmed != text {
-		if !strings.HasPrefix(trimmed, "http") { // the URL has an error
-			warn("begins or ends with white space; write %q", trimmed)
-		}
-		return
-	}
-	if doubled := doubledForm.FindStringSubmatch(text); doubled != nil {
-		rest := strings.TrimLeft(text[len(doubled[0]):], "/")
-		warn("contains two schemes; write %q", doubled[2]+"://"+rest)
-		return
-	}
-	if placeholder := placeholderForm.FindString(text); placeholder != "" {
-		warn("contains a placeholder (%q); write the name of the host", placeholder)
-		return
-	}
-	u := parsed(text)
-	if u == nil {
-		return
-	}
-	if host := u.Hostname(); f.alone && isLocal(host) && u.Port() != f.own {
-		warn("refers to the pod of the server itself (%q), in which nothing else runs; write the name of a Service, such as vllm or vllm.my-namespace.svc", host)
-	}
-	if operation := operationForm.FindString(u.Path); operations && operation != "" && !isAzureModels(u, operation) {
-		u.Path, u.RawPath = strings.TrimSuffix(u.Path, operation), ""
-		warn("contains the path of an operation (%s), which the server adds itself; write %q", strings.TrimSuffix(operation, "/"), u)
-	}
-}
-
-func isAzureModels(u *url.URL, operation string) bool {
-	return strings.HasSuffix(u.Hostname(), azure) && strings.HasPrefix(operation, "/models")
-}
-
-// parsed returns an endpoint as a URL, or nil if it is not valid. The stack then has an error.
-func parsed(text string) *url.URL {
-	if !strings.Contains(text, "://") {
-		text = "//" + text
-	}
-	u, err := url.Parse(text)
-	if err != nil {
-		return nil
-	}
-	return u
-}
-
-func isLocal(host string) bool {
-	host = strings.ToLower(host)
-	address, err := netip.ParseAddr(host)
-	return host == "localhost" || strings.HasSuffix(host, ".localhost") ||
-		err == nil && (address.IsLoopback() || address.IsUnspecified())
 }

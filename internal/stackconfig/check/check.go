@@ -23,8 +23,8 @@ func Configuration(d *draft.Draft, removed map[string]*field.Path) []string {
 	return c.directories()
 }
 
-// rules applies the rules for generated configurations and for users' own configurations. Only the check of the sections
-// differs.
+// rules applies the rules for generated configurations and for users' own configurations. Only the check of the
+// sections differs.
 func (c *checker) rules(sections func()) {
 	c.variables()
 	misspelled(c.Root, "", c.warnAt)
@@ -53,7 +53,7 @@ type checker struct {
 	models *publicModels
 	// removed maps each path that the user removed from the configuration to the entry that removed it.
 	removed map[string]*field.Path
-	// own describes the pod that reads a user's own configuration. Nil means that the operator generates the configuration.
+	// own describes the pod that reads a user's own configuration. Nil means that the configuration is generated.
 	own *Pod
 }
 
@@ -130,7 +130,8 @@ const backendsPath = "storage.backends."
 // authentication reports an error if the health check requires a token with this configuration (server fact 34). The
 // probes would always fail, and the kubelet would restart the pod repeatedly.
 func (c *checker) authentication() {
-	if c.Release.Runtime.HealthNeedsToken && !c.Intent.Container.ReadinessProbe && !yamlnode.IsNull(yamlnode.At(c.Root, "server", "auth")) {
+	if c.Release.Runtime.HealthNeedsToken && !c.Intent.Container.ReadinessProbe &&
+		!yamlnode.IsNull(yamlnode.At(c.Root, "server", "auth")) {
 		c.failAt("server.auth", func() string {
 			return fmt.Sprintf(
 				"makes the health check of server release %s require a token, which probes do not send, so the server is never ready: remove server.auth, or use release %s or later",

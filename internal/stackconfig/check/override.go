@@ -74,7 +74,8 @@ func Override(data []byte, pod Pod) (field.ErrorList, []draft.Finding) {
 	return report.Errors, warnings[:min(len(warnings), maxOverrideFindings)]
 }
 
-// Misspelled returns only the warnings about references that the server does not replace. They do not depend on the pod.
+// Misspelled returns only the warnings about references that the server does not replace. They do not depend on the
+// pod.
 func Misspelled(data []byte) []draft.Finding {
 	root, err := baseconfig.Read(data)
 	if err != nil {

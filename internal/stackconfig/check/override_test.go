@@ -104,7 +104,7 @@ func TestOverrideOfTheWrongShape(t *testing.T) {
 	}
 }
 
-// A variable without a default is an error only if nothing but the spec can set it.
+// A variable without a default is an error only if just the spec can set it.
 func TestOverrideVariables(t *testing.T) {
 	const config, unset = "distro_name: ${env.%s}\nproviders: {}\n", "spec.overrideConfig: distro_name: nothing in the spec sets the variable "
 	for name, tc := range map[string]struct {

@@ -78,8 +78,8 @@ func (c *checker) anyUnset(node *yaml.Node) bool {
 	return node.Kind == yaml.ScalarNode && len(c.unsetIn(node.Value)) > 0 || slices.ContainsFunc(node.Content, c.anyUnset)
 }
 
-// misspelled reports text that was meant as a reference to a variable, and that the server does not replace (server fact
-// 4).
+// misspelled reports text that was meant as a reference to a variable, and that the server does not replace (server
+// fact 4).
 func misspelled(node *yaml.Node, path string, warn func(path, message string)) {
 	switch node.Kind {
 	case yaml.MappingNode:
@@ -111,7 +111,7 @@ func (c *checker) unsetIn(text string) []string {
 	var names []string
 	for found := range envref.Lookalike.All(text) {
 		if found.Operator == "" && found.Replaced() && !c.IsSet(found.Name) &&
-			!(c.own != nil && slices.Contains(runtimeVariables, found.Name)) {
+			(c.own == nil || !slices.Contains(runtimeVariables, found.Name)) {
 			names = append(names, found.Name)
 		}
 	}

@@ -34,10 +34,13 @@ func FirstLineWithOpenHealthCheck() string {
 	return lines[slices.IndexFunc(lines, func(line string) bool { return !mustLoad(line).Runtime.HealthNeedsToken })]
 }
 
-// FirstLineWithBackendKey returns the first line in which a type of backend has a key. It returns an empty string when no
-// line does.
-func FirstLineWithBackendKey(backend, key string) string {
+// LineWithBackendKey returns the first line after another in which a type of backend has a key. It returns an empty
+// string when no later line does.
+func LineWithBackendKey(after, backend, key string) string {
 	for _, line := range Lines() {
+		if Compare(line, after) <= 0 {
+			continue
+		}
 		if kind, known := mustLoad(line).Storage.Backend(backend); known {
 			if _, has := kind.Class.Key(key); has {
 				return line

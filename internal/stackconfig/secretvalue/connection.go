@@ -59,8 +59,8 @@ func (c *connection) parseURL(scheme, value string) error {
 	return c.setQuery(u.RawQuery)
 }
 
-// unescaped reports whether the user or the password of a URL contains an @ / ? or # as it is. The parts of the URL then
-// begin in the wrong place. The query may contain an @ in the value of a parameter.
+// unescaped reports whether the user or the password of a URL contains an @ / ? or # as it is. The parts of the URL
+// then begin in the wrong place. The query may contain an @ in the value of a parameter.
 func unescaped(rest string) bool {
 	end := strings.IndexAny(rest, "/?#")
 	if end < 0 {

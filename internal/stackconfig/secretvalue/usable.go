@@ -55,8 +55,8 @@ func Usable(value string) error {
 	return nil
 }
 
-// MaxVariable is the size in bytes of the longest environment variable that Linux accepts, with its name, an equals sign
-// and a zero byte.
+// MaxVariable is the size in bytes of the longest environment variable that Linux accepts, with its name, an equals
+// sign and a zero byte.
 const MaxVariable = 128 << 10
 
 // Environment returns the reason why a variable cannot have a value, or why the server would not read it unchanged, or

@@ -86,7 +86,7 @@ func (b *backendWriter) part(key string, part secretvalue.Part, ref *intent.Secr
 		Key: derivedKey(b.kind.Family, key), Secret: ref.Name, SecretKey: ref.Key, Part: part, FieldPath: ref.Path.String(),
 	}
 	if part == secretvalue.PartHostPlain {
-		value.TLSFrom = release.FirstLineWithBackendKey(b.kind.Type, sslMode)
+		value.TLSFrom = release.LineWithBackendKey(b.Release.Line, b.kind.Type, sslMode)
 	}
 	if !slices.Contains(b.derived, value) {
 		b.derived = append(b.derived, value)

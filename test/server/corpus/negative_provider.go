@@ -285,6 +285,11 @@ func (n *negatives) noCredential() {
 	n.choice("provider/no-credential", Taken, why, n.nextTo(right, wrong, func(config fields) {
 		delete(anotherConfig(config, "inference"), openai.CredentialKey)
 	}))
+	pgvector, _ := n.rel.Provider("vector_io", "remote::pgvector")
+	n.choice("provider/no-password", Unasked, "The server starts, and the database then rejects the default password.",
+		n.inSpec(n.another(pgvector, fields{
+			"provider": "pgvector", "settings": fields{"host": "pg", "port": 5432, "db": "d", "user": "u"},
+		}), nil))
 	base, err := changed(n.config, func(config fields) {
 		addProvider(config, "inference", fields{
 			"provider_id": "another", "provider_type": openai.Type,

@@ -274,6 +274,9 @@ func (n *negatives) names() {
 	n.choice("shield/model-in-another-case", Unasked, "The server starts, but the first request that uses the shield fails.",
 		n.nextTo(shield(fields{"name": "a", "model": "vllm/llama"}, "llama-guard", "llama"),
 			shield(fields{"name": "a", "model": "vllm/Llama"}, "llama-guard", "llama"), nil))
+	n.choice("shield/of-no-model", Unasked, "The server starts, but the first request that uses the shield fails.",
+		n.nextTo(shield(fields{"name": "a", "model": "vllm/llama"}, "llama-guard", "llama"),
+			shield(fields{"name": "a", "model": "nobody/llama"}, "llama-guard", "llama"), nil))
 	n.refused("shield/that-its-provider-does-not-know", "Unsupported Code Scanner ID|codeshield", n.nextTo(
 		shield(fields{"name": "code-scanner"}, "code-scanner"), shield(fields{"name": "mine"}, "code-scanner"),
 		func(config fields) {

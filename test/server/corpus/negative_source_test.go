@@ -50,6 +50,11 @@ var toldElsewhere = map[string]string{
 	"text that matches ":                                            "the engine has a description for every pattern in the release data",
 	"a value other than ":                                           "the engine has no case of a key with excluded values: TestTextLimits of package schema",
 	"remove one of the two providers":                               external,
+	"nothing in the spec sets the variable %s; if %s does not set it either, the server does not start: %s": ownConfig,
+	"a source in envFrom":      ownConfig,
+	"the image":                ownConfig,
+	"remove the API from apis": ownConfig,
+	"remove this provider":     ownConfig,
 	"is a credential in clear text, which anyone who can pull the image can read; ":     labels,
 	"write ${env.NAME} here, and set NAME from a Secret in spec.secretEnv of the stack": labels,
 }
@@ -59,7 +64,9 @@ const (
 	override = "the server reads an override unchanged: TestOverrideCopy"
 	external = "the cases have no images with external providers: TestGenerate/external"
 	labels   = "only for a configuration in the label of an image: TestClearText"
-	many     = "TestManyFindings, TestManyNames: a case is one mistake"
+	// A case is a stack whose configuration the operator generates.
+	ownConfig = "only for a user's own configuration: TestOverride, TestOverrideVariables"
+	many      = "TestManyFindings, TestManyNames: a case is one mistake"
 )
 
 // notForUsers lists files whose texts appear only if the release data contains a mistake.

@@ -106,6 +106,11 @@ func (n *negatives) secrets() {
 	n.refused("secret/empty", "not set or empty", value(""))
 	n.choice("secret/line-break", Taken, "A line break at the end is usually added by an editor, and an HTTP header cannot contain it.", value("token\n"))
 	n.choice("secret/no-text", Unasked, "An environment variable of a container must be valid UTF-8.", mistake{value: func() error { return secretvalue.Usable("\xff\xfe") }})
+	environment := func(text string) mistake {
+		return mistake{value: func() error { return secretvalue.Environment("TOKEN", []byte(text), true) }}
+	}
+	n.choice("secret/zero-byte", Unasked, "An environment variable of a container cannot contain it.", environment("a\x00"))
+	n.choice("secret/too-long", Unasked, "Linux does not start a program with such a variable.", environment(strings.Repeat("a", 128<<10)))
 	n.choice("secret/control-character", Taken, "An HTTP header cannot contain the character, so every request would fail.", value("a\x01b"))
 	n.choice("secret/home", Taken, "The server replaces ~ with its home directory, which changes the credential.", value("~/token"))
 	n.choice("secret/reference", Taken, "In 1.2 and later, the workers resolve the reference again. In earlier releases, this depends on the setting that contains the value.", value("${env.HOME:=x}"))
@@ -116,7 +121,9 @@ func (n *negatives) secrets() {
 func (n *negatives) connections() {
 	wrong := func(name, text, why string, part secretvalue.Part) {
 		n.choice("connection/"+name, Unasked, why, mistake{value: func() error {
-			_, err := secretvalue.Derive(part, text)
+			from := release.LineWithBackendKey(n.rel.Line, "sql_postgres", "ssl_mode")
+			entry := secretvalue.Derived{Part: part, TLSFrom: from}
+			_, err := entry.Derive(text)
 			if err == nil {
 				return errors.New("accepted")
 			}
@@ -126,6 +133,7 @@ func (n *negatives) connections() {
 	apart := "The operator splits the string into its parts, because some releases do not accept a connection string."
 	wrong("no-url", "mysql://u:p@h/d", apart, secretvalue.PartHost)
 	wrong("unreadable", "postgresql://u:p%@h/d", apart, secretvalue.PartHost)
+	wrong("unescaped", "postgresql://u:p/w@h/d", apart, secretvalue.PartHost)
 	wrong("several-hosts", "postgresql://u:p@a,b/d", "The server accepts only one host.", secretvalue.PartHost)
 	wrong("empty", " ", apart, secretvalue.PartHost)
 	wrong("open-quote", "host='a user=b", apart, secretvalue.PartHost)
