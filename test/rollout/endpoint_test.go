@@ -41,7 +41,8 @@ func testMovedServer(t *testing.T, b *bench) {
 			for _, port := range policy.Spec.Ingress[0].Ports {
 				got = append(got, port.Port.String())
 			}
-			if target := service.Spec.Ports[0].TargetPort.String(); strings.Join(got, " ") != ports || target != names.PortName ||
+			target := service.Spec.Ports[0].TargetPort.String()
+			if strings.Join(got, " ") != ports || target != names.PortName ||
 				!strings.HasPrefix(stack.Status.ServiceURL, scheme+"://") {
 				return fmt.Errorf("ports %v, target %s and %s, want ports %s and %s", got, target, stack.Status.ServiceURL, ports, scheme)
 			}
