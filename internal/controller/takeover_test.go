@@ -111,9 +111,9 @@ func TestReleaseOfATakenOverStack(t *testing.T) {
 	}
 }
 
-// TestKeptPodsOfATakenOverStack checks that a takeover writes no ConfigMap that the kept pods mount, because the previous
-// operator restarts pods after each write to it, and that the status names the image that runs. The next change writes
-// the ConfigMap and replaces the image.
+// TestKeptPodsOfATakenOverStack checks that a takeover writes no ConfigMap that the kept pods mount, because the
+// previous operator restarts pods after each write to it, and that the status names the image that runs. The next
+// change writes the ConfigMap and replaces the image.
 func TestKeptPodsOfATakenOverStack(t *testing.T) {
 	const running = "docker.io/llamastack/distribution-starter:latest"
 	const next = "docker.io/ogxai/distribution-starter:0.3.5"
