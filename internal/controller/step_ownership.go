@@ -84,9 +84,9 @@ func (r *Reconciler) desired(
 	return r.applier.CheckOwnership(ctx, ownerOf(stack), wanted)
 }
 
-// leftMounted returns the existing ConfigMaps that the pods of an operator for v1alpha1 mount, as long as the Deployment
-// keeps the template of this operator. Any write to them would replace the pods after a return to that operator, which
-// hashes the version of a ConfigMap into the template.
+// leftMounted returns the existing ConfigMaps that the pods of an operator for v1alpha1 mount, as long as the
+// Deployment keeps the template of that operator. Any write to them would replace the pods after a return to that
+// operator, which hashes the version of a ConfigMap into the template.
 func (r *Reconciler) leftMounted(
 	ctx context.Context, stack *stack, workload *workload, made *plan.Plan,
 ) ([]apply.Child, error) {

@@ -111,21 +111,28 @@ func TestReleaseOfATakenOverStack(t *testing.T) {
 	}
 }
 
-// TestKeptPodsOfATakenOverStack checks that a takeover writes no ConfigMap that the kept pods mount, because the previous
-// operator restarts pods after each write to it, and that the status names the image that runs. The next change writes
-// the ConfigMap and replaces the image.
+// TestKeptPodsOfATakenOverStack checks that a takeover writes no ConfigMap that the kept pods mount, because the
+// previous operator restarts pods after each write to it, and that the status names the image that runs. The next
+// change writes the ConfigMap and replaces the image.
 func TestKeptPodsOfATakenOverStack(t *testing.T) {
-	const running, next = "docker.io/llamastack/distribution-starter:latest", "docker.io/ogxai/distribution-starter:0.3.5"
-	const server, told = "distribution: {name: starter}, tlsConfig: {caBundle: {configMapName: ca}}", "version: {llamaStackServerVersion: 0.3.5}"
+	const running = "docker.io/llamastack/distribution-starter:latest"
+	const next = "docker.io/ogxai/distribution-starter:0.3.5"
+	const server = "distribution: {name: starter}, tlsConfig: {caBundle: {configMapName: ca}}"
+	const told = "version: {llamaStackServerVersion: 0.3.5}"
 	f := newFixture(t)
 	stack := newConvertedStack(t, server, told)
 	certificate, _ := testutil.NewCertificate(t, time.Now().Add(time.Hour))
-	source := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "ca"}, Data: map[string]string{"ca-bundle.crt": string(certificate)}}
-	bundle := &corev1.ConfigMap{ObjectMeta: childMeta(stack, names.CABundle("my")), Data: map[string]string{names.CABundleFile: "older"}}
+	source := &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "ca"},
+		Data:       map[string]string{"ca-bundle.crt": string(certificate)},
+	}
+	bundle := &corev1.ConfigMap{
+		ObjectMeta: childMeta(stack, names.CABundle("my")), Data: map[string]string{names.CABundleFile: "older"},
+	}
 	f.createObjects(t, source, bundle)
-	f.createV1alpha1Deployment(t, stack, corev1.Container{Image: running}, corev1.Volume{Name: names.CAVolume, VolumeSource: corev1.VolumeSource{
-		ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: bundle.Name}},
-	}})
+	volume := corev1.Volume{Name: names.CAVolume}
+	volume.ConfigMap = &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: bundle.Name}}
+	f.createV1alpha1Deployment(t, stack, corev1.Container{Image: running}, volume)
 	for i, want := range []struct {
 		server, image string
 		keeps         bool
@@ -150,7 +157,8 @@ func TestKeptPodsOfATakenOverStack(t *testing.T) {
 				known.Catalogue(), want.image, next)
 		}
 		message := s.report.conditionTexts()[v1alpha2.ConditionAdopted]
-		if names := strings.Contains(message, strconv.Quote(next)+" instead of "+strconv.Quote(running)); names != want.keeps {
+		both := strconv.Quote(next) + " instead of " + strconv.Quote(running)
+		if names := strings.Contains(message, both); names != want.keeps {
 			t.Errorf("reconcile %d: the condition names both images: %t, want %t: %s", i+1, names, want.keeps, message)
 		}
 	}

@@ -11,13 +11,13 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/controller"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stub"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
@@ -198,8 +198,8 @@ func stripReplicaSet(object any) (any, error) {
 	return kept, nil
 }
 
-// needs returns the references of a pod template to objects that the operator creates, and the endpoints that its
-// startup probes request.
+// needs returns the references of a pod template to objects that the operator creates, and the endpoints of its
+// containers (see render.Endpoints).
 func needs(pod *corev1.PodSpec) corev1.PodSpec {
 	kept := corev1.PodSpec{ServiceAccountName: pod.ServiceAccountName}
 	for i := range pod.Volumes {
@@ -213,8 +213,11 @@ func needs(pod *corev1.PodSpec) corev1.PodSpec {
 		container := corev1.Container{Name: pod.Containers[i].Name}
 		if probe := pod.Containers[i].StartupProbe; probe != nil && probe.HTTPGet != nil {
 			container.StartupProbe = &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{
-				Scheme: probe.HTTPGet.Scheme, Port: intstr.FromInt32(probe.HTTPGet.Port.IntVal),
+				Scheme: probe.HTTPGet.Scheme,
 			}}}
+		}
+		if port := render.ServerPort(pod.Containers[i].Ports); port != nil {
+			container.Ports = []corev1.ContainerPort{*port}
 		}
 		for _, variable := range pod.Containers[i].Env {
 			if from := variable.ValueFrom; from != nil && from.SecretKeyRef != nil {

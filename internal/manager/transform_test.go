@@ -14,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -187,10 +186,15 @@ var podSpec = corev1.PodSpec{
 			LocalObjectReference: corev1.LocalObjectReference{Name: "creds"}, Key: "k",
 		}}},
 		{Name: "B", Value: "plain"},
-	}, StartupProbe: &corev1.Probe{PeriodSeconds: 2, ProbeHandler: httpsProbe}}},
+	}, StartupProbe: &corev1.Probe{PeriodSeconds: 2, ProbeHandler: httpsProbe}, Ports: []corev1.ContainerPort{
+		{Name: "metrics", ContainerPort: 1}, httpPort,
+	}}},
 }
 
-var httpsProbe = corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Scheme: "HTTPS", Port: intstr.FromInt32(8321)}}
+var (
+	httpsProbe = corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Scheme: "HTTPS"}}
+	httpPort   = corev1.ContainerPort{Name: "http", ContainerPort: 8321}
+)
 
 func TestStripPod(t *testing.T) {
 	ready := corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue}
@@ -267,7 +271,7 @@ func TestStripReplicaSet(t *testing.T) {
 		}}}},
 		Containers: []corev1.Container{{Name: "c", Env: []corev1.EnvVar{{ValueFrom: &corev1.EnvVarSource{
 			SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: "creds"}},
-		}}}, StartupProbe: &corev1.Probe{ProbeHandler: httpsProbe}}},
+		}}}, StartupProbe: &corev1.Probe{ProbeHandler: httpsProbe}, Ports: []corev1.ContainerPort{httpPort}}},
 	}
 	got, err := stripReplicaSet(set.DeepCopy())
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {

@@ -86,14 +86,16 @@ workload: {replicas: 1, overrides: {env: [{name: A, value: "1"}]}}
 		"podDisruptionBudget":              {spec: workloadWith("podDisruptionBudget: {minAvailable: 1}")},
 		"autoscaling":                      {spec: workloadWith("autoscaling: {maxReplicas: 3}")},
 		"network policies of the cluster":  {input: func(in *plan.Input) { in.Cluster.NetworkPolicies = true }},
-		"endpoints of the running pods":    {input: func(in *plan.Input) { in.RunningEndpoints = []render.Endpoint{{Port: 1, TLS: true}} }},
-		"labels of the stack":              {input: func(in *plan.Input) { in.Object.Labels = map[string]string{"a": "b"} }},
-		"generation":                       {input: func(in *plan.Input) { in.Object.Generation = 99 }},
-		"version of the operator":          {input: func(in *plan.Input) { in.OperatorVersion = "v99" }},
-		"image of the catalog":             {input: func(in *plan.Input) { in.CatalogueImage = "other:1" }},
-		"running release":                  {input: func(in *plan.Input) { in.RunningRelease = "0.6" }},
-		"label of the release":             {input: func(in *plan.Input) { in.Distribution.Label = "0.7.1" }},
-		"source of the base":               {input: func(in *plan.Input) { in.Base.Source = "oci-label" }},
+		"endpoints of the running pods": {input: func(in *plan.Input) {
+			in.RunningEndpoints = []render.Endpoint{{Port: 1, TLS: true}}
+		}},
+		"labels of the stack":     {input: func(in *plan.Input) { in.Object.Labels = map[string]string{"a": "b"} }},
+		"generation":              {input: func(in *plan.Input) { in.Object.Generation = 99 }},
+		"version of the operator": {input: func(in *plan.Input) { in.OperatorVersion = "v99" }},
+		"image of the catalog":    {input: func(in *plan.Input) { in.CatalogueImage = "other:1" }},
+		"running release":         {input: func(in *plan.Input) { in.RunningRelease = "0.6" }},
+		"label of the release":    {input: func(in *plan.Input) { in.Distribution.Label = "0.7.1" }},
+		"source of the base":      {input: func(in *plan.Input) { in.Base.Source = "oci-label" }},
 	}
 	start := build(t, input(t, from)).Rendered.Record
 	for _, name := range slices.Sorted(maps.Keys(seenByThePod)) {

@@ -35,7 +35,7 @@ func (p *Plan) surroundings(in Input, deployment *appsv1ac.DeploymentApplyConfig
 // readOnly warns about a server that cannot write to its home directory.
 func (p *Plan) readOnly(spec *v1alpha2.LlamaStackDistributionSpec, server *corev1ac.ContainerApplyConfiguration) {
 	security := server.SecurityContext
-	if security == nil || !ptr.Deref(security.ReadOnlyRootFilesystem, false) || variable(server, names.EnvHome) != "" ||
+	if security == nil || !ptr.Deref(security.ReadOnlyRootFilesystem, false) || valueOf(server, names.EnvHome) != "" ||
 		spec.Workload.Storage != nil {
 		return
 	}
@@ -59,14 +59,14 @@ func (p *Plan) networkFiles(spec *v1alpha2.LlamaStackDistributionSpec) {
 
 // throughProxy warns about endpoints in the cluster that the server connects to through a proxy.
 func (p *Plan) throughProxy(in Input, server *corev1ac.ContainerApplyConfiguration) {
-	direct := strings.FieldsFunc(variable(server, "NO_PROXY"), func(r rune) bool { return r == ',' || r == ' ' })
+	direct := strings.FieldsFunc(valueOf(server, "NO_PROXY"), func(r rune) bool { return r == ',' || r == ' ' })
 	for i := range in.Intent.Providers {
 		provider := &in.Intent.Providers[i]
 		endpoint, err := url.Parse(provider.Endpoint)
 		if err != nil || endpoint.Hostname() == "" {
 			continue
 		}
-		proxied := variable(server, strings.ToUpper(endpoint.Scheme)+"_PROXY") + variable(server, "ALL_PROXY")
+		proxied := valueOf(server, strings.ToUpper(endpoint.Scheme)+"_PROXY") + valueOf(server, "ALL_PROXY")
 		host := endpoint.Hostname()
 		if proxied == "" || !inCluster(host) || slices.ContainsFunc(direct, func(entry string) bool {
 			entry = strings.TrimLeft(entry, "*.")
@@ -85,8 +85,8 @@ func inCluster(host string) bool {
 		strings.HasSuffix(host, ".svc.cluster.local"))
 }
 
-// variable returns the value of a variable, whose name can also have lower case letters.
-func variable(server *corev1ac.ContainerApplyConfiguration, name string) string {
+// valueOf returns the value of a variable, whose name can also have lower case letters.
+func valueOf(server *corev1ac.ContainerApplyConfiguration, name string) string {
 	for _, env := range server.Env {
 		if strings.EqualFold(ptr.Deref(env.Name, ""), name) {
 			return ptr.Deref(env.Value, "")

@@ -13,6 +13,8 @@ func TestSurroundings(t *testing.T) {
 		proxy    = "{name: http_proxy, value: \"http://proxy:3128\"}"
 		readOnly = "podTemplate: {spec: {containers: [{name: llama-stack, securityContext: {readOnlyRootFilesystem: true}}]}}"
 		postgres = "storage: {kv: {type: postgres, connectionString: {secretKeyRef: {name: pg, key: url}}}}\n"
+		short    = "providers: {inference: {provider: vllm, endpoint: \"http://vllm:8000\"}}\n"
+		outside  = "providers: {inference: {provider: vllm, endpoint: \"http://vllm.example.com:8000\"}}\n"
 		mesh     = "overrides: {command: [sh], podLabels: {sidecar.istio.io/inject: \"true\"}}"
 	)
 	for name, tc := range map[string]struct{ spec, want string }{
@@ -20,11 +22,11 @@ func TestSurroundings(t *testing.T) {
 		"read-only with storage":   {workloadOf("storage: {}, overrides: {" + readOnly + "}"), ""},
 		"read-only with HOME":      {workloadOf("overrides: {env: [{name: HOME, value: /.llama}], " + readOnly + "}"), ""},
 		"proxy":                    {inside + workloadOf("overrides: {env: ["+proxy+"]}"), "through the proxy"},
-		"proxy for a short name":   {strings.Replace(inside, ".models.svc", "", 1) + workloadOf("overrides: {env: ["+proxy+", {name: NO_PROXY, value: .svc}]}"), "through the proxy"},
-		"proxy of another host":    {strings.Replace(inside, ".models.svc", ".example.com", 1) + workloadOf("overrides: {env: ["+proxy+"]}"), ""},
+		"proxy for a short name":   {short + proxied(proxy+", {name: NO_PROXY, value: .svc}"), "through the proxy"},
+		"proxy of another host":    {outside + proxied(proxy), ""},
 		"proxy for https only":     {inside + workloadOf("overrides: {env: [{name: HTTPS_PROXY, value: \"http://proxy:3128\"}]}"), ""},
 		"NO_PROXY":                 {inside + workloadOf("overrides: {env: ["+proxy+", {name: NO_PROXY, value: \"localhost,.svc\"}]}"), ""},
-		"NO_PROXY with a wildcard": {inside + workloadOf("overrides: {env: ["+proxy+", {name: no_proxy, value: \"*\"}]}"), ""},
+		"NO_PROXY with a wildcard": {inside + proxied(proxy+", {name: no_proxy, value: \"*\"}"), ""},
 		"workers on NFS":           {workloadOf("workers: 2, storage: {accessModes: [ReadWriteMany]}"), "locks of SQLite"},
 		"workers on a disk":        {workloadOf("workers: 2, storage: {}"), ""},
 		"one worker on NFS":        {workloadOf("storage: {accessModes: [ReadWriteMany]}"), ""},
@@ -49,3 +51,5 @@ func TestSurroundings(t *testing.T) {
 }
 
 func workloadOf(fields string) string { return "workload: {" + fields + "}\n" }
+
+func proxied(env string) string { return workloadOf("overrides: {env: [" + env + "]}") }

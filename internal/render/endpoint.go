@@ -1,10 +1,15 @@
 package render
 
 import (
+	"bytes"
+	"slices"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
 // Endpoint is the port and the protocol of a server.
@@ -13,9 +18,9 @@ type Endpoint struct {
 	TLS  bool
 }
 
-// Endpoints returns the endpoints of the pods of a Deployment, according to the startup probes of its ReplicaSets. The
-// parameter container is the name of the server's container. A ReplicaSet without pods, or without such a probe, has no
-// endpoint.
+// Endpoints returns the endpoints of the pods of a Deployment, according to the templates of its ReplicaSets: the port
+// of the server's container, and the protocol of its startup probe. The parameter container is the name of the
+// container. A ReplicaSet without pods, or without such a port, has no endpoint.
 func Endpoints(deployment *appsv1.Deployment, sets []appsv1.ReplicaSet, container string) []Endpoint {
 	var found []Endpoint
 	for i := range sets {
@@ -25,24 +30,37 @@ func Endpoints(deployment *appsv1.Deployment, sets []appsv1.ReplicaSet, containe
 			continue
 		}
 		for c := range set.Spec.Template.Spec.Containers {
-			if server := &set.Spec.Template.Spec.Containers[c]; server.Name == container {
-				found = append(found, endpoints(server.StartupProbe)...)
+			server := &set.Spec.Template.Spec.Containers[c]
+			if port := ServerPort(server.Ports); port != nil && server.Name == container {
+				found = append(found, Endpoint{Port: port.ContainerPort, TLS: requestsTLS(server.StartupProbe)})
 			}
 		}
 	}
 	return found
 }
 
-func endpoints(probe *corev1.Probe) []Endpoint {
-	if probe == nil || probe.HTTPGet == nil || probe.HTTPGet.Port.IntVal == 0 {
-		return nil
+// ServerPort returns the port of the server: the one with its name or, in a template of an operator for v1alpha1, the
+// first port without a name. It returns nil if there is no such port.
+func ServerPort(ports []corev1.ContainerPort) *corev1.ContainerPort {
+	for _, name := range []string{names.PortName, ""} {
+		if i := slices.IndexFunc(ports, func(p corev1.ContainerPort) bool { return p.Name == name }); i >= 0 {
+			return &ports[i]
+		}
 	}
-	return []Endpoint{{Port: probe.HTTPGet.Port.IntVal, TLS: probe.HTTPGet.Scheme == corev1.URISchemeHTTPS}}
+	return nil
+}
+
+func requestsTLS(probe *corev1.Probe) bool {
+	return probe != nil && probe.HTTPGet != nil && probe.HTTPGet.Scheme == corev1.URISchemeHTTPS
 }
 
 // PodsServeTLS reports whether clients must use HTTPS to reach the pods. While a rollout changes the protocol, clients
-// reach the earlier pods, because the new pods are not ready yet.
+// reach the earlier pods, because the new pods are not ready yet. The user's own startup probe does not show the
+// protocol.
 func PodsServeTLS(in Input) bool {
+	if patch := overrides(&in.Stack.Spec).PodTemplate; patch != nil && bytes.Contains(patch.Raw, []byte("startupProbe")) {
+		return in.Server.ServesTLS
+	}
 	for _, pods := range in.Running {
 		if pods.TLS != in.Server.ServesTLS {
 			return pods.TLS

@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
@@ -22,7 +21,7 @@ import (
 // pods.
 func TestEndpoints(t *testing.T) {
 	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "my", UID: "d"}}
-	set := func(uid string, wanted, has, port int32, scheme corev1.URIScheme) appsv1.ReplicaSet {
+	set := func(uid string, wanted, has, port int32, scheme corev1.URIScheme, portName string) appsv1.ReplicaSet {
 		owner := metav1.OwnerReference{Kind: "Deployment", Name: "my", UID: types.UID(uid), Controller: new(true)}
 		made := appsv1.ReplicaSet{
 			ObjectMeta: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{owner}},
@@ -30,14 +29,14 @@ func TestEndpoints(t *testing.T) {
 		}
 		made.Spec.Template.Spec.Containers = []corev1.Container{{Name: "sidecar"}, {
 			Name: "server", StartupProbe: &corev1.Probe{ProbeHandler: corev1.ProbeHandler{
-				HTTPGet: &corev1.HTTPGetAction{Scheme: scheme, Port: intstr.FromInt32(port)},
-			}},
+				HTTPGet: &corev1.HTTPGetAction{Scheme: scheme},
+			}}, Ports: []corev1.ContainerPort{{Name: "metrics", ContainerPort: 9}, {Name: portName, ContainerPort: port}},
 		}}
 		return made
 	}
 	sets := []appsv1.ReplicaSet{
-		set("d", 0, 0, 1, "HTTP"), set("d", 0, 1, 2, "HTTP"), set("d", 1, 0, 3, "HTTPS"), set("other", 1, 1, 4, "HTTP"),
-		set("d", 1, 1, 0, "HTTP"),
+		set("d", 0, 0, 1, "HTTP", "http"), set("d", 0, 1, 2, "HTTP", "http"), set("d", 1, 0, 3, "HTTPS", ""),
+		set("other", 1, 1, 4, "HTTP", "http"), set("d", 1, 1, 5, "HTTP", "other"),
 	}
 	got := render.Endpoints(deployment, sets, "server")
 	if diff := cmp.Diff([]render.Endpoint{{Port: 2}, {Port: 3, TLS: true}}, got); diff != "" {

@@ -40,16 +40,16 @@ func differences(live *appsv1.Deployment, own, rendered *corev1ac.PodTemplateSpe
 
 // changedImages returns a sentence about the containers that get another image.
 func changedImages(live *appsv1.Deployment, rendered *corev1ac.PodTemplateSpecApplyConfiguration) string {
-	var text string
+	var text strings.Builder
 	for _, running := range live.Spec.Template.Spec.Containers {
 		for _, next := range rendered.Spec.Containers {
 			name, image := ptr.Deref(next.Name, ""), ptr.Deref(next.Image, "")
 			if name == running.Name && image != "" && image != running.Image {
-				text += fmt.Sprintf("; container %q then runs image %q instead of %q", name, image, running.Image)
+				fmt.Fprintf(&text, "; container %q then runs image %q instead of %q", name, image, running.Image)
 			}
 		}
 	}
-	return text
+	return text.String()
 }
 
 // compare collects the paths of fields that have a value in `a`, and no value or a different value in `b` (decision

@@ -28,6 +28,7 @@ func TestRollOuts(t *testing.T) {
 		"a change with a preflight":               testTriedChange,
 		"a change that exceeds a quota":           testQuota,
 		"a killed pod":                            testKilledPod,
+		"another port and protocol":               testMovedServer,
 		"scaled to zero and back":                 testScaling,
 		"an autoscaler's replicas":                testAutoscaler,
 		"deleted":                                 testDeletion,
