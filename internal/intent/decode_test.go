@@ -261,7 +261,7 @@ func TestRedisEndpoint(t *testing.T) {
 		"redis://:hidden@cache":    `"redis://…@cache" contains a user name or password; put the password in a Secret, and set password.secretKeyRef`,
 		"user:hidden@cache:6379":   `"…@cache:6379" contains a user name or password; put the password in a Secret, and set password.secretKeyRef`,
 		"redis://cache/3":          `"redis://cache/3" contains more than a host and a port, but the server reads only the host and the port; write host:port`,
-		"redis://cache?db=3":       `"redis://cache?db=3" contains more than a host and a port, but the server reads only the host and the port; write host:port`,
+		"redis://cache?db=3":       `"redis://cache?…" contains more than a host and a port, but the server reads only the host and the port; write host:port`,
 		"cache:0":                  `"cache:0" has a port that is not between 1 and 65535; correct the port`,
 		"cache:70000":              `"cache:70000" has a port that is not between 1 and 65535; correct the port`,
 		"cache:six":                `"cache:six" is not the address of a Redis server: write host:port or redis://host:port`,

@@ -121,22 +121,25 @@ func CheckURL(text string) error {
 	case u.User != nil:
 		return fmt.Errorf("%q contains a user name or password, which is not allowed in a URL; put the credential in a Secret", withoutUser(text))
 	case u.Scheme != "http" && u.Scheme != "https":
-		return fmt.Errorf("%q does not begin with http:// or https://; write a URL such as http://host:8000", text)
+		return fmt.Errorf("%q does not begin with http:// or https://; write a URL such as http://host:8000", withoutUser(text))
 	case u.Hostname() == "":
-		return fmt.Errorf("%q has no host; write a URL such as http://host:8000", text)
+		return fmt.Errorf("%q has no host; write a URL such as http://host:8000", withoutUser(text))
 	}
 	return nil
 }
 
-// withoutUser removes the part of a URL that may contain a password.
+// withoutUser removes the parts of a URL that may contain a password or a token: the user information, the query and
+// the fragment.
 func withoutUser(text string) string {
-	at := strings.LastIndex(text, "@")
-	if at < 0 {
-		return text
+	start, rest := "", text
+	if at := strings.LastIndex(text, "@"); at >= 0 {
+		if scheme, _, found := strings.Cut(text, "://"); found {
+			start = scheme + "://"
+		}
+		start, rest = start+"…", text[at:]
 	}
-	scheme, _, found := strings.Cut(text, "://")
-	if !found {
-		return "…" + text[at:]
+	if at := strings.IndexAny(rest, "?#"); at >= 0 {
+		rest = rest[:at+1] + "…"
 	}
-	return scheme + "://…" + text[at:]
+	return start + rest
 }
