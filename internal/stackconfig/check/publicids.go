@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -16,6 +17,10 @@ import (
 // for it, so two entries for the same model of a provider have the same ID (server fact 18). The server does not start
 // when such entries differ ("already exists").
 func (c *checker) publicIDs(known release.Resource) {
+	if known.ListedAgain {
+		c.listedAgain(known)
+		return
+	}
 	first := make(map[string]int)
 	items := yamlnode.Items(c.ResourcesOf(known))
 	for i, item := range items {
@@ -33,6 +38,48 @@ func (c *checker) publicIDs(known release.Resource) {
 				return fmt.Sprintf("clients use the name %q for this entry and for %s; server release %s does not start when the two entries differ; keep one of them",
 					id, c.writtenAt(draft.ItemPath(known, other)), c.Release.Line)
 			})
+		}
+	}
+}
+
+// listedAgain reports entries whose name the provider lists for a model that belongs to another entry. The server
+// remembers only the last entry of each model, registers the listed name again, and does not start (server fact 18).
+func (c *checker) listedAgain(known release.Resource) {
+	last := make(map[[2]string]int)
+	items := yamlnode.Items(c.ResourcesOf(known))
+	of := func(i int) (public, provider, own string) {
+		public, _ = c.publicID(known, items[i])
+		provider, _ = envref.Static(yamlnode.Text(items[i], "provider_id"))
+		id, _ := envref.Static(yamlnode.Text(items[i], known.IDKey))
+		return public, provider, cmp.Or(yamlnode.Text(items[i], known.ProviderIDKey), id)
+	}
+	for i := range items {
+		if public, provider, own := of(i); public != "" && provider != known.AnyProvider {
+			last[[2]string{provider, own}] = i
+		}
+	}
+	for i := range items {
+		public, provider, own := of(i)
+		listed, prefixed := strings.CutPrefix(public, provider+"/")
+		other, taken := last[[2]string{provider, listed}]
+		if !prefixed || !taken || other == i {
+			continue
+		}
+		message := func() string {
+			remedy := "write this entry after the other one, or keep one of them"
+			if own != listed {
+				remedy = "use another name for this entry"
+			}
+			return fmt.Sprintf("the provider also lists the name %q, for the model of %s, and server release %s does not start with both; %s",
+				public, c.writtenAt(draft.ItemPath(known, other)), c.Release.Line, remedy)
+		}
+		path := draft.ItemPath(known, i)
+		switch e := c.Index.Find(known.API, provider); {
+		case e == nil || e.Kind != nil && !e.Kind.Lists.MayAny(listed):
+		case e.External == nil && e.Kind != nil:
+			c.failAt(path, message)
+		case c.OriginAt(path).Path != nil:
+			c.Warnf(c.OriginAt(path).Path, "unless the provider lists no models: %s", message())
 		}
 	}
 }
