@@ -26,7 +26,7 @@ func TestBoots(t *testing.T) {
 		"wrong-family-files":     {want: []string{"metadata_store.backend: requires a backend of type sql_*"}},
 		"wrong-family-quota":     {want: []string{"spec.settings.server.quota.kvstore.backend: requires a backend of type kv_*"}},
 		"wrong-family-responses": {want: []string{"persistence.responses.backend: requires a backend of type sql_*"}},
-		"alias-and-own-name":     {want: []string{`spec.resources.models[0]: the provider also lists the name "vllm/llama"`}},
+		"alias-and-own-name":     {want: []string{`spec.resources.models[0]: the provider also lists the name "vllm/llama", for the model of spec.resources.models[1]`}},
 		"default-model-of-another-release": {want: []string{
 			`default_embedding_model.model_id: no model has the name "vllm/my-emb"`, `"vllm/llama" is a model of type llm, and this setting needs a model of type rerank`,
 		}},

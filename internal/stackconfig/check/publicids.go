@@ -45,43 +45,62 @@ func (c *checker) publicIDs(known release.Resource) {
 // listedAgain reports entries whose name the provider lists for a model that belongs to another entry. The server
 // remembers only the last entry of each model, registers the listed name again, and does not start (server fact 18).
 func (c *checker) listedAgain(known release.Resource) {
-	last := make(map[[2]string]int)
 	items := yamlnode.Items(c.ResourcesOf(known))
-	of := func(i int) (public, provider, own string) {
-		public, _ = c.publicID(known, items[i])
-		provider, _ = envref.Static(yamlnode.Text(items[i], "provider_id"))
-		id, _ := envref.Static(yamlnode.Text(items[i], known.IDKey))
-		return public, provider, cmp.Or(yamlnode.Text(items[i], known.ProviderIDKey), id)
-	}
+	last, elsewhere := make(map[[2]string]int), make(map[string]int)
 	for i := range items {
-		if public, provider, own := of(i); public != "" && provider != known.AnyProvider {
-			last[[2]string{provider, own}] = i
+		if m := c.modelAt(known, items[i]); m.provider != known.AnyProvider {
+			last[[2]string{m.provider, m.own}], elsewhere[m.own] = i, i
 		}
 	}
 	for i := range items {
-		public, provider, own := of(i)
-		listed, prefixed := strings.CutPrefix(public, provider+"/")
-		other, taken := last[[2]string{provider, listed}]
-		if !prefixed || !taken || other == i {
+		m := c.modelAt(known, items[i])
+		listed, prefixed := strings.CutPrefix(m.public, m.provider+"/")
+		e := c.Index.Find(known.API, m.provider)
+		if !prefixed || e == nil || e.Kind != nil && !e.Kind.Lists.MayAny(listed) {
 			continue
 		}
-		message := func() string {
-			remedy := "write this entry after the other one, or keep one of them"
-			if own != listed {
-				remedy = "use another name for this entry"
-			}
-			return fmt.Sprintf("the provider also lists the name %q, for the model of %s, and server release %s does not start with both; %s",
-				public, c.writtenAt(draft.ItemPath(known, other)), c.Release.Line, remedy)
+		other, taken := last[[2]string{m.provider, listed}]
+		sure := taken && e.Kind != nil && e.External == nil
+		if !taken {
+			other, taken = elsewhere[listed]
 		}
-		path := draft.ItemPath(known, i)
-		switch e := c.Index.Find(known.API, provider); {
-		case e == nil || e.Kind != nil && !e.Kind.Lists.MayAny(listed):
-		case e.External == nil && e.Kind != nil:
-			c.failAt(path, message)
-		case c.OriginAt(path).Path != nil:
-			c.Warnf(c.OriginAt(path).Path, "unless the provider lists no models: %s", message())
+		if !taken || other == i {
+			continue
 		}
+		c.listedTwice(draft.ItemPath(known, i), draft.ItemPath(known, other), m, m.own == listed, sure)
 	}
+}
+
+// listedTwice reports an entry whose name is also the provider's name for the model of another entry.
+func (c *checker) listedTwice(path, other string, m publicModel, own, sure bool) {
+	message := func(lists string) string {
+		remedy := "use another name for this entry"
+		if own {
+			remedy = "write this entry after the other one, or keep one of them"
+		}
+		return fmt.Sprintf("%s the name %q, for the model of %s; with both, server release %s does not start; %s",
+			lists, m.public, c.writtenAt(other), c.Release.Line, remedy)
+	}
+	switch {
+	case sure:
+		c.failAt(path, func() string { return message("the provider also lists") })
+	case c.OriginAt(path).Path != nil:
+		c.Warnf(c.OriginAt(path).Path, "%s", message("the provider might also list"))
+	}
+}
+
+// publicModel is an entry: the ID that clients use, the provider, and the provider's name for the model.
+type publicModel struct{ public, provider, own string }
+
+// modelAt returns an entry. It returns an empty one if the server does not register it, or if its ID is unknown.
+func (c *checker) modelAt(known release.Resource, item *yaml.Node) publicModel {
+	public, ok := c.publicID(known, item)
+	if !ok {
+		return publicModel{}
+	}
+	provider, _ := envref.Static(yamlnode.Text(item, "provider_id"))
+	id, _ := envref.Static(yamlnode.Text(item, known.IDKey))
+	return publicModel{public: public, provider: provider, own: cmp.Or(yamlnode.Text(item, known.ProviderIDKey), id)}
 }
 
 // publicID returns the ID that clients use for an entry. It returns false when the kind of resource has no PublicID,

@@ -192,6 +192,11 @@ func (n *negatives) listedNames() {
 	n.refused("model/alias-that-is-another-model", "already exists",
 		n.nextTo(models(alias("c", "b")), models(alias("c", "b"), alias("b", "a")),
 			add(fields{"model_id": "b", "provider_model_id": "a"})))
+	two := fields{"inference": []any{n.vllm(nil), n.vllm(fields{"id": "second"})}}
+	n.choice("model/alias-that-another-provider-has", Unasked, "The provider might not list the model. Only the running server can determine this.",
+		mistake{right: n.small, wrong: n.own(n.smallSpec(fields{"providers": two, "resources": fields{"models": []any{
+			fields{"name": "b", "provider": "second"}, fields{"name": "b", "provider": "vllm", "providerModelId": "a"},
+		}}}))})
 	for i := first; i < len(n.all); i++ {
 		n.all[i].Listed = true
 	}

@@ -49,7 +49,6 @@ var toldElsewhere = map[string]string{
 	"%s: clients use the name %q for this model":                    "the output of plan for each model, and not a message about a problem",
 	"text that matches ":                                            "the engine has a description for every pattern in the release data",
 	"a value other than ":                                           "the engine has no case of a key with excluded values: TestTextLimits of package schema",
-	"unless the provider lists no models: %s":                       external,
 	"remove one of the two providers":                               external,
 	"is a credential in clear text, which anyone who can pull the image can read; ":     labels,
 	"write ${env.NAME} here, and set NAME from a Secret in spec.secretEnv of the stack": labels,
