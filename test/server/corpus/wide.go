@@ -18,8 +18,8 @@ type Wide struct {
 	// reaction to references that the operator rejects.
 	Without Case
 	change  func(config fields)
-	// Aliases reports whether only the first start in a process shows the server's reaction to the names of the models. In
-	// the releases from 0.8 to 1.1, later starts do not reject a listed name that belongs to another model.
+	// Aliases reports whether only the first start in a process shows the server's reaction to the names of the models.
+	// Later starts in the same process do not always reject a listed name that belongs to another model.
 	Aliases bool
 }
 
@@ -184,18 +184,18 @@ func (g *wide) register() {
 		return // package resources reports two entries with the same name
 	}
 	g.owns[id+"/"+name] = true
+	known, _ := g.rel.Resource("models")
 	modelType := oneOf(&g.values, modelTypes(g.rel))
 	model := fields{"name": name, "provider": id, "modelType": modelType}
 	entry := fields{"model_id": name, "provider_id": id, "model_type": modelType}
 	if g.chance(50) {
 		own := oneOf(&g.values, pool)
-		g.aliases = release.Compare(g.rel.Line, "0.8") >= 0 && release.Compare(g.rel.Line, "1.2") < 0
+		g.aliases = known.ListedAgain
 		model["providerModelId"], entry["provider_model_id"] = own, own
 	}
 	if modelType == "embedding" {
 		model["metadata"], entry["metadata"] = fields{"embedding_dimension": 8}, fields{"embedding_dimension": 8}
 	}
-	known, _ := g.rel.Resource("models")
 	g.models = append(g.models, model)
 	g.changes = append(g.changes, func(config fields) { registerIn(config, known.Section, "models", entry) })
 }
