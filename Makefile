@@ -138,6 +138,11 @@ test-server: $(BIN)/gotestsum ## Test generated configurations with the real ser
 	@RELEASES="$(RELEASES)" SHOW=healthy REPORT="$(GO) run ./test/server/report $(if $(RELEASES),-record)" \
 		hack/test test-server -tags=server -count=1 -p=3 -parallel=3 -timeout=90m $(REAL_SERVER)
 
+.PHONY: test-stacks
+test-stacks: $(BIN)/gotestsum ## Start random stacks with references between their parts on the real servers [RELEASES="0.7 1.5", STACKS=150, STACKS_SEED=1]
+	@RELEASES="$(or $(RELEASES),all)" STACKS="$(or $(STACKS),150)" STACKS_SEED="$(STACKS_SEED)" SHOW="stacks" \
+		hack/test test-stacks -tags=server -count=1 -timeout=600m -parallel=2 -run='^TestWideStacks$$' ./test/server/conformance
+
 .PHONY: test-offline-models
 test-offline-models: $(BIN)/gotestsum ## Load an embedding model from files on real servers without a network (installs 6 GB of PyTorch) [RELEASES="1.5"]
 	@RELEASES="$(RELEASES)" SHOW="offline:" \

@@ -14,7 +14,7 @@ import (
 )
 
 // backends checks each backend against its type, and checks that required stores exist. It also checks that every
-// reference names a backend, and that a store refers to a backend of its family.
+// reference names a backend of the family that the reference needs.
 func (c *checker) backends() {
 	storage := yamlnode.Get(c.Root, "storage")
 	backends := yamlnode.Get(storage, "backends")
@@ -23,23 +23,31 @@ func (c *checker) backends() {
 	}
 	c.backendTypes(backends)
 	c.stores()
-	stores, named := yamlnode.Get(storage, "stores"), yamlnode.FieldsOf(backends)
-	for i := 0; stores != nil && i+1 < len(stores.Content); i += 2 {
-		name, store := stores.Content[i].Value, stores.Content[i+1]
-		backend := yamlnode.Text(store, "backend")
-		known, ok := c.Release.Storage.Store(name)
-		if backend == "" || !ok {
-			continue
-		}
-		kind := yamlnode.Text(named.Get(backend), "type")
-		family, _, _ := strings.Cut(kind, "_")
-		if !envref.In(kind) && named.Get(backend) != nil && family != known.Family {
-			c.failAt("storage.stores."+name, func() string {
-				return fmt.Sprintf("requires a backend of type %s_*, but %q has a different type; name a different backend", known.Family, backend)
-			})
+	named := yamlnode.FieldsOf(backends)
+	c.families(c.Release.TopLevel, c.Root, "", named)
+	for path, e := range c.Index.All {
+		if e.Kind != nil {
+			c.families(e.Kind.Config, yamlnode.Get(e.Node, "config"), path+".config", named)
 		}
 	}
 	c.backendsIn(c.Root, "", named)
+}
+
+// families reports references to a backend of the wrong family in a mapping of the given class.
+func (c *checker) families(class *schema.Class, node *yaml.Node, at string, backends *yamlnode.Fields) {
+	class.Visit(node, func(path string, class *schema.Class, reference *yaml.Node) {
+		if class.BackendFamily == "" {
+			return
+		}
+		name := yamlnode.Text(reference, "backend")
+		kind := yamlnode.Text(backends.Get(name), "type")
+		family, _, _ := strings.Cut(kind, "_")
+		if family != "" && !envref.In(kind) && family != class.BackendFamily {
+			c.failAt(draft.JoinPath(draft.JoinPath(at, path), "backend"), func() string {
+				return fmt.Sprintf("requires a backend of type %s_*, but %q has a different type; name a different backend", class.BackendFamily, name)
+			})
+		}
+	})
 }
 
 // stores checks the stores that some releases require to start.

@@ -10,11 +10,14 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// credentials warns about the user's providers that call a service without a credential. A missing credential is not an
-// error, because clients can send their own credential with their requests.
+// credentials warns about the user's providers that call a service without a credential or without its address. A
+// missing credential is not an error, because clients can send their own credential with their requests.
 func (c *checker) credentials() {
 	for _, e := range c.Index.Providers {
 		c.password(e)
+		if e.User != nil && !e.Incomplete && e.Kind != nil && e.Kind.EndpointNeeded && !c.hasValue(e, e.Kind.EndpointKey) {
+			c.Warnf(e.User.Path.Child("endpoint"), "%s has no default address, and none is set, so requests fail: set the address here", e.Kind.Type)
+		}
 		if e.User == nil || e.Incomplete || e.Kind == nil || !e.Kind.NeedsCredential() || c.hasEndpoint(e.User) ||
 			c.hasAnyCredential(e) {
 			continue
@@ -54,6 +57,17 @@ func (c *checker) hasEndpoint(p *intent.Provider) bool {
 	e := c.Index.Find(p.API, p.ID)
 	_, inSettings := p.Settings[e.Kind.EndpointKey]
 	return (p.Endpoint != "" || inSettings) && !e.Kind.EndpointIgnored
+}
+
+// hasValue reports whether a key of a provider has a value when the server starts, or can have one.
+func (c *checker) hasValue(e *draft.Provider, key string) bool {
+	value := yamlnode.At(e.Node, "config", key)
+	if c.Intent.MoreVariables || yamlnode.IsNull(value) {
+		known, _ := e.Kind.Config.Key(key)
+		return c.Intent.MoreVariables || slices.ContainsFunc(known.DefaultVariables, c.IsSet)
+	}
+	text, replaced := c.StartupText(value)
+	return !replaced || text != ""
 }
 
 // hasAnyCredential reports whether at least one secret key of a provider has a value when the server starts.

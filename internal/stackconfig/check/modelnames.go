@@ -91,8 +91,12 @@ func (c *checker) ruledModel(path *field.Path, id string, named map[string]bool)
 	}
 }
 
-// entry is a registered model: the provider, the provider's name for the model, and the name in the entry.
-type entry struct{ provider, own, name string }
+// llm is the type of a model whose entry names no type.
+const llm = "llm"
+
+// entry is a registered model: the provider, the provider's name for the model, the name in the entry, and the type of
+// the model.
+type entry struct{ provider, own, name, modelType string }
 
 // publicModels holds the registered models.
 type publicModels struct {
@@ -102,6 +106,8 @@ type publicModels struct {
 	// of maps a provider and its name for a model to the IDs, and near maps the names in entries to the first ID.
 	of   map[[2]string][]string
 	near map[string]string
+	// incomplete reports whether the IDs of other models are known only in the pod.
+	incomplete bool
 }
 
 // publicModels returns the registered models. It caches the result, because the models no longer change at this step.
@@ -122,7 +128,11 @@ func (c *checker) publicModels() *publicModels {
 			provider, _ := envref.Static(yamlnode.Text(item, "provider_id"))
 			name, _ := envref.Static(yamlnode.Text(item, known.IDKey))
 			own := cmp.Or(yamlnode.Text(item, known.ProviderIDKey), name)
-			found.entries[id] = entry{provider: provider, own: own, name: name}
+			found.entries[id] = entry{
+				provider: provider, own: own, name: name, modelType: cmp.Or(yamlnode.Text(item, "model_type"), llm),
+			}
+		} else if c.Registers(known, item) {
+			found.incomplete = true
 		}
 	}
 	found.ids = slices.Sorted(maps.Keys(found.entries))

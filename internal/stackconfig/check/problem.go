@@ -58,9 +58,12 @@ func (c *checker) messageOf(p *schema.Problem, path string) string {
 	if gone != "" {
 		return fmt.Sprintf("server release %s does not support %s and ignores it%s", c.Release.Line, path, gone)
 	}
-	if lines := release.LinesWithKey(path); len(lines) > 0 {
+	if lines := release.LinesWithKey(path, c.Root); len(lines) > 0 {
 		return fmt.Sprintf("server release %s does not support %s and ignores it; releases that support it: %s",
 			c.Release.Line, path, strings.Join(lines, ", "))
+	}
+	if c.Release.TopLevel.HasPath(path) {
+		return fmt.Sprintf("%s belongs to another type than the chosen one, and the server ignores it; remove the key, or correct the type beside it", path)
 	}
 	return p.Message()
 }

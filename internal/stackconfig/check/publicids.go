@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -16,6 +17,10 @@ import (
 // for it, so two entries for the same model of a provider have the same ID (server fact 18). The server does not start
 // when such entries differ ("already exists").
 func (c *checker) publicIDs(known release.Resource) {
+	if known.ListedAgain {
+		c.listedAgain(known)
+		return
+	}
 	first := make(map[string]int)
 	items := yamlnode.Items(c.ResourcesOf(known))
 	for i, item := range items {
@@ -35,6 +40,67 @@ func (c *checker) publicIDs(known release.Resource) {
 			})
 		}
 	}
+}
+
+// listedAgain reports entries whose name the provider lists for a model that belongs to another entry. The server
+// remembers only the last entry of each model, registers the listed name again, and does not start (server fact 18).
+func (c *checker) listedAgain(known release.Resource) {
+	items := yamlnode.Items(c.ResourcesOf(known))
+	last, elsewhere := make(map[[2]string]int), make(map[string]int)
+	for i := range items {
+		if m := c.modelAt(known, items[i]); m.provider != known.AnyProvider {
+			last[[2]string{m.provider, m.own}], elsewhere[m.own] = i, i
+		}
+	}
+	for i := range items {
+		m := c.modelAt(known, items[i])
+		listed, prefixed := strings.CutPrefix(m.public, m.provider+"/")
+		e := c.Index.Find(known.API, m.provider)
+		if !prefixed || e == nil || e.Kind != nil && !e.Kind.Lists.MayAny(listed) {
+			continue
+		}
+		other, taken := last[[2]string{m.provider, listed}]
+		sure := taken && e.Kind != nil && e.External == nil
+		if !taken {
+			other, taken = elsewhere[listed]
+		}
+		if !taken || other == i {
+			continue
+		}
+		c.listedTwice(draft.ItemPath(known, i), draft.ItemPath(known, other), m, m.own == listed, sure)
+	}
+}
+
+// listedTwice reports an entry whose name is also the provider's name for the model of another entry.
+func (c *checker) listedTwice(path, other string, m publicModel, own, sure bool) {
+	message := func(lists string) string {
+		remedy := "use another name for this entry"
+		if own {
+			remedy = "write this entry after the other one, or keep one of them"
+		}
+		return fmt.Sprintf("%s the name %q, for the model of %s; with both, server release %s does not start; %s",
+			lists, m.public, c.writtenAt(other), c.Release.Line, remedy)
+	}
+	switch {
+	case sure:
+		c.failAt(path, func() string { return message("the provider also lists") })
+	case c.OriginAt(path).Path != nil:
+		c.Warnf(c.OriginAt(path).Path, "%s", message("the provider might also list"))
+	}
+}
+
+// publicModel is an entry: the ID that clients use, the provider, and the provider's name for the model.
+type publicModel struct{ public, provider, own string }
+
+// modelAt returns an entry. It returns an empty one if the server does not register it, or if its ID is unknown.
+func (c *checker) modelAt(known release.Resource, item *yaml.Node) publicModel {
+	public, ok := c.publicID(known, item)
+	if !ok {
+		return publicModel{}
+	}
+	provider, _ := envref.Static(yamlnode.Text(item, "provider_id"))
+	id, _ := envref.Static(yamlnode.Text(item, known.IDKey))
+	return publicModel{public: public, provider: provider, own: cmp.Or(yamlnode.Text(item, known.ProviderIDKey), id)}
 }
 
 // publicID returns the ID that clients use for an entry. It returns false when the kind of resource has no PublicID,

@@ -66,6 +66,10 @@ func refusal(known release.Resource, item *yaml.Node, kind *provider.Type) (key,
 		return "provider_id", fmt.Sprintf("%s cannot register %s from a configuration, so the server does not start; remove the entry",
 			kind.Type, known.Kind)
 	}
+	if key = kind.ResourceNeeds; key != "" && yamlnode.IsNull(yamlnode.Get(item, key)) {
+		return known.IDKey, fmt.Sprintf("%s needs the address of a server for each entry of %s, and the server does not start without it; set mcpEndpoint",
+			kind.Type, known.Kind)
+	}
 	key = known.ProviderIDKey
 	if yamlnode.Text(item, key) == "" {
 		key = known.IDKey

@@ -33,6 +33,8 @@ type Type struct {
 	// EndpointPath is the path, for example `/v1`, that the method Endpoint appends to a URL without a path. Empty means
 	// that Endpoint does not change the URL.
 	EndpointPath string
+	// EndpointNeeded reports whether every request fails without a value for EndpointKey, although the server starts.
+	EndpointNeeded bool
 	// EndpointIgnored reports whether the server ignores EndpointKey and calls the public service (server fact 11).
 	EndpointIgnored bool
 	// EndpointParts are the keys for the other parts of an endpoint when EndpointKey accepts only a host name (pgvector).
@@ -57,6 +59,12 @@ type Type struct {
 	// RegistersNothing reports whether the provider serves only resources that it defines itself. The server does not
 	// start with a configuration that registers a resource with such a provider.
 	RegistersNothing bool
+	// ResourceNeeds is the key that each entry of this provider in the configuration must have. Empty means no such key.
+	ResourceNeeds string
+	// Serves are the only types of models that the provider serves. Empty means that this is unknown.
+	Serves []string
+	// Lists states which models the provider lists when the server starts. Nil means that this is unknown.
+	Lists Lists
 	// RequiredDefaults are values for keys that the type requires and that a user cannot be expected to supply, in the
 	// order in which they are written. Defaults replaces their placeholders.
 	RequiredDefaults []Default

@@ -116,7 +116,7 @@ func (b *builder) resources() []Resource {
 			Kind: row.Kind, Section: row.Section, IDKey: row.IDKey, ProviderIDKey: row.ProviderIDKey,
 			NeedsProvider: row.NeedsProvider, Class: b.class(row.Class, "resource "+row.Kind), API: row.API,
 			PublicID: row.PublicID, PublicAlias: cmp.Or(row.PublicAlias, row.PublicID), AnyProvider: row.AnyProvider,
-			PrefixOnce: row.PrefixOnce, RegistryType: row.RegistryType,
+			PrefixOnce: row.PrefixOnce, RegistryType: row.RegistryType, ListedAgain: row.ListedAgain,
 			Dropped: row.Dropped, Instead: row.Instead,
 		})
 	}
@@ -144,10 +144,12 @@ func (b *builder) provider(api, kind string, row *providerRow) *provider.Type {
 		API: api, Type: kind, Config: b.class(row.Config, "provider "+kind),
 		Broken: row.Broken, KeptForm: row.KeptForm,
 		EndpointKey: row.EndpointKey, EndpointPath: row.EndpointPath, EndpointIgnored: row.EndpointIgnored,
-		EndpointParts: provider.EndpointParts{Port: row.PortKey},
-		CredentialKey: row.CredentialKey, CredentialOptional: row.CredentialOptional, InMemory: row.InMemory,
+		EndpointNeeded: row.EndpointNeeded,
+		EndpointParts:  provider.EndpointParts{Port: row.PortKey},
+		CredentialKey:  row.CredentialKey, CredentialOptional: row.CredentialOptional, InMemory: row.InMemory,
 		RegionKey:   row.RegionKey,
-		ResourceIDs: row.ResourceIDs, RegistersNothing: row.RegistersNothing,
+		ResourceIDs: row.ResourceIDs, RegistersNothing: row.RegistersNothing, ResourceNeeds: row.ResourceNeeds,
+		Serves: row.Serves, Lists: row.Lists,
 		Requires: row.Requires, Optional: row.Optional, Packages: row.Packages,
 		ToolGroup: row.ToolGroup, Deprecated: row.Deprecated,
 	}
@@ -197,7 +199,12 @@ func (b *builder) distributions() map[string]*Distribution {
 // references returns the references of the document, except those whose settings do not exist in the line's
 // configuration.
 func (b *builder) references(top *schema.Class) []Reference {
-	return slices.DeleteFunc(slices.Clone(b.doc.References), func(ref Reference) bool {
+	refs := slices.DeleteFunc(slices.Clone(b.doc.References), func(ref Reference) bool {
 		return top == nil || !top.HasPath(ref.Path)
 	})
+	for i := range refs {
+		known := b.doc.ModelSettings[refs[i].Path]
+		refs[i].ModelType, refs[i].CheckedAtStart = known.ModelType, known.CheckedAtStart
+	}
+	return refs
 }

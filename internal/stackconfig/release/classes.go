@@ -27,7 +27,7 @@ func buildClasses(rows map[string]*classRow) (map[string]*schema.Class, error) {
 			return nil, fmt.Errorf("class %q: %w", name, err)
 		}
 		classes[name].SetKeys(keys)
-		classes[name].Rules = row.Rules
+		classes[name].Rules, classes[name].BackendFamily = row.Rules, row.BackendFamily
 	}
 	return classes, nil
 }

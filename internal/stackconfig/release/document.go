@@ -5,29 +5,38 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
 // document is the decoded content of a data file. The function build creates a Release from it.
 type document struct {
-	Line          string                      `json:"line"`
-	Version       string                      `json:"version"`
-	Covers        []string                    `json:"covers"`
-	Package       string                      `json:"package"`
-	Module        string                      `json:"module"`
-	Runtime       Runtime                     `json:"runtime"`
-	APIs          []API                       `json:"apis"`
-	TopLevel      string                      `json:"top_level"`
-	Server        string                      `json:"server"`
-	Storage       storageRow                  `json:"storage"`
-	Resources     []resourceRow               `json:"resources"`
-	References    []Reference                 `json:"references"`
+	Line       string        `json:"line"`
+	Version    string        `json:"version"`
+	Covers     []string      `json:"covers"`
+	Package    string        `json:"package"`
+	Module     string        `json:"module"`
+	Runtime    Runtime       `json:"runtime"`
+	APIs       []API         `json:"apis"`
+	TopLevel   string        `json:"top_level"`
+	Server     string        `json:"server"`
+	Storage    storageRow    `json:"storage"`
+	Resources  []resourceRow `json:"resources"`
+	References []Reference   `json:"references"`
+	// ModelSettings adds the facts that only the checks need to References, keyed by path.
+	ModelSettings map[string]modelSetting     `json:"model_settings"`
 	Tools         toolsRow                    `json:"tools"`
 	Registry      Registry                    `json:"registry"`
 	Offline       offlineRow                  `json:"offline"`
 	Providers     map[string]*providerRow     `json:"providers"`
 	Distributions map[string]*distributionRow `json:"distributions"`
 	Classes       map[string]*classRow        `json:"classes"`
+}
+
+// modelSetting describes a setting that names a model.
+type modelSetting struct {
+	ModelType      string `json:"model_type"`
+	CheckedAtStart bool   `json:"checked_at_start"`
 }
 
 type storageRow struct {
@@ -73,6 +82,7 @@ type resourceRow struct {
 	AnyProvider   string `json:"any_provider"`
 	PrefixOnce    bool   `json:"prefix_once"`
 	RegistryType  string `json:"registry_type"`
+	ListedAgain   bool   `json:"listed_again"`
 	Dropped       bool   `json:"dropped"`
 	Instead       string `json:"instead"`
 }
@@ -87,25 +97,29 @@ type toolsRow struct {
 }
 
 type providerRow struct {
-	Config             string       `json:"config"`
-	Broken             string       `json:"broken"`
-	KeptForm           string       `json:"kept_form"`
-	EndpointKey        string       `json:"endpoint_key"`
-	EndpointIgnored    bool         `json:"endpoint_ignored"`
-	EndpointPath       string       `json:"endpoint_path"`
-	PortKey            string       `json:"port_key"`
-	CredentialKey      string       `json:"credential_key"`
-	CredentialOptional bool         `json:"credential_optional"`
-	InMemory           bool         `json:"in_memory"`
-	RegionKey          string       `json:"region_key"`
-	ResourceIDs        []string     `json:"resource_ids"`
-	RegistersNothing   bool         `json:"registers_nothing"`
-	RequiredDefaults   []defaultRow `json:"required_defaults"`
-	Requires           []string     `json:"requires"`
-	Optional           []string     `json:"optional"`
-	Packages           []string     `json:"packages"`
-	ToolGroup          string       `json:"tool_group"`
-	Deprecated         string       `json:"deprecated"`
+	Config             string         `json:"config"`
+	Broken             string         `json:"broken"`
+	KeptForm           string         `json:"kept_form"`
+	EndpointKey        string         `json:"endpoint_key"`
+	EndpointIgnored    bool           `json:"endpoint_ignored"`
+	EndpointNeeded     bool           `json:"endpoint_needed"`
+	EndpointPath       string         `json:"endpoint_path"`
+	PortKey            string         `json:"port_key"`
+	CredentialKey      string         `json:"credential_key"`
+	CredentialOptional bool           `json:"credential_optional"`
+	InMemory           bool           `json:"in_memory"`
+	RegionKey          string         `json:"region_key"`
+	ResourceIDs        []string       `json:"resource_ids"`
+	RegistersNothing   bool           `json:"registers_nothing"`
+	ResourceNeeds      string         `json:"resource_needs"`
+	Serves             []string       `json:"serves"`
+	Lists              provider.Lists `json:"lists"`
+	RequiredDefaults   []defaultRow   `json:"required_defaults"`
+	Requires           []string       `json:"requires"`
+	Optional           []string       `json:"optional"`
+	Packages           []string       `json:"packages"`
+	ToolGroup          string         `json:"tool_group"`
+	Deprecated         string         `json:"deprecated"`
 }
 
 type defaultRow struct {
@@ -129,6 +143,8 @@ type classRow struct {
 	Extra schema.Extra  `json:"extra"`
 	Keys  []keyRow      `json:"keys"`
 	Rules []schema.Rule `json:"rules"`
+	// BackendFamily is the family of the backends that the key `backend` may name.
+	BackendFamily string `json:"backend_family"`
 }
 
 type keyRow struct {

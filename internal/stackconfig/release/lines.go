@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
 )
 
@@ -86,13 +88,17 @@ func LineWithAPI(line, api string) (string, bool) {
 	return last, last != ""
 }
 
-// LinesWithKey returns the lines whose configs have a key, given by its dotted path (`server.tenancy`), ascending. Use
-// it only for errors and reports, like LinesWith.
-func LinesWithKey(path string) []string {
-	if section, _, _ := strings.Cut(path, "."); !sections()[section] {
+// LinesWithKey returns the lines whose configs have a key, given by its dotted path (`server.tenancy`), ascending. If
+// the config is not nil, its values select the members of unions. Use it only for errors and reports, like LinesWith.
+func LinesWithKey(path string, config *yaml.Node) []string {
+	keys := strings.Split(path, ".")
+	if !sections()[keys[0]] {
 		return nil
 	}
-	return slices.DeleteFunc(Lines(), func(line string) bool { return !mustLoad(line).TopLevel.HasPath(path) })
+	return slices.DeleteFunc(Lines(), func(line string) bool {
+		top := mustLoad(line).TopLevel
+		return !top.HasPath(path) || config != nil && !top.HasKey(config, keys...)
+	})
 }
 
 // sections is the set of the top-level keys of all lines.

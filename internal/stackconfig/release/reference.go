@@ -16,4 +16,9 @@ type Reference struct {
 	Resource string `json:"resource"`
 	// ResourceKey is the key below Path with the resource's ID. `.` means that the setting itself is the ID.
 	ResourceKey string `json:"resource_key"`
+	// ModelType is the type of model that the setting needs, for example `embedding`. Empty means that the setting names
+	// no model.
+	ModelType string `json:"-"`
+	// CheckedAtStart reports whether the server does not start when there is no such model.
+	CheckedAtStart bool `json:"-"`
 }

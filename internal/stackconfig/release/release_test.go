@@ -334,6 +334,10 @@ func TestResourceIDs(t *testing.T) {
 			if !slices.Equal(p.ResourceIDs, want) {
 				t.Errorf("%s takes %v, want %v", p.Type, p.ResourceIDs, want)
 			}
+			mcp := p.Type == "remote::model-context-protocol" && release.Compare(r.Line, "0.6") <= 0
+			if got := p.ResourceNeeds == "mcp_endpoint"; got != mcp {
+				t.Errorf("%s needs an address for each entry: %t, want %t", p.Type, got, mcp)
+			}
 		})
 	})
 }
@@ -346,6 +350,65 @@ func TestRegistersNothing(t *testing.T) {
 				t.Errorf("%s registers nothing: %t, want %t", p.Type, p.RegistersNothing, want)
 			}
 		})
+	})
+}
+
+// TestLists checks the types of the models that providers list and serve.
+func TestLists(t *testing.T) {
+	for _, tt := range []struct {
+		line, kind, modelType, name string
+		lists                       bool
+	}{
+		{"0.5", "remote::vllm", "embedding", "nomic-embed", false},
+		{"0.6", "remote::vllm", "embedding", "org/Nomic-Embed", true},
+		{"1.0", "remote::vllm", "embedding", "bge", false},
+		{"1.1", "remote::vllm", "embedding", "bge", true},
+		{"1.5", "remote::vllm", "rerank", "bge", false},
+		{"1.5", "remote::openai", "embedding", "text-embedding-3-small", true},
+		{"1.0", "remote::openai", "embedding", "text-embedding-ada-002", false},
+		{"0.7", "remote::azure", "embedding", "text-embedding-3-small", false},
+		{"0.7", "inline::transformers", "rerank", "Qwen/Qwen3-Reranker-0.6B", true},
+		{"1.2", "inline::sentence-transformers", "llm", "llama", false},
+		{"1.5", "remote::watsonx", "embedding", "any", true},
+	} {
+		match, err := release.Lookup(tt.line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kind, _ := match.Release.Provider("inference", tt.kind)
+		if got := kind.Lists.May(tt.modelType, tt.name); got != tt.lists {
+			t.Errorf("%s of %s lists the %s model %q: %t, want %t", tt.kind, tt.line, tt.modelType, tt.name, got, tt.lists)
+		}
+		if got := kind.Lists.MayAny(tt.name); !got && tt.lists {
+			t.Errorf("%s of %s lists no model %q", tt.kind, tt.line, tt.name)
+		}
+	}
+	st, _ := line07(t).Provider("inference", "inline::sentence-transformers")
+	if !slices.Equal(st.Serves, []string{"embedding"}) {
+		t.Errorf("sentence-transformers serves %v", st.Serves)
+	}
+}
+
+// TestEndpointNeeded checks which types have no default address and start without one.
+func TestEndpointNeeded(t *testing.T) {
+	eachLine(t, func(t *testing.T, r *release.Release) {
+		eachProvider(r, func(p *provider.Type) {
+			want := (p.Type == "remote::azure" || p.Type == "remote::databricks") && release.Compare(r.Line, "0.4") >= 0
+			if p.EndpointNeeded != want {
+				t.Errorf("%s needs an endpoint: %t, want %t", p.Type, p.EndpointNeeded, want)
+			}
+		})
+	})
+}
+
+// TestBackendFamilies checks that the class of every store refers to the family of the store.
+func TestBackendFamilies(t *testing.T) {
+	eachLine(t, func(t *testing.T, r *release.Release) {
+		for i := range r.Storage.Stores {
+			if store := &r.Storage.Stores[i]; store.Class != nil && store.Class.BackendFamily != store.Family {
+				t.Errorf("%s: the class %s refers to the family %q, want %q", store.Name, store.Class.Name, store.Class.BackendFamily, store.Family)
+			}
+		}
 	})
 }
 
@@ -879,6 +942,9 @@ func TestReferencesLeadToKeys(t *testing.T) {
 				if !r.TopLevel.HasPath(path) {
 					t.Errorf("there is no key %s", path)
 				}
+			}
+			if want := ref.Resource == "models"; (ref.ModelType != "") != want || ref.CheckedAtStart && !want {
+				t.Errorf("%s needs a model of type %q", ref.Path, ref.ModelType)
 			}
 			if _, ok := r.Resource(ref.Resource); ref.Resource != "" && !ok {
 				t.Errorf("%s: unknown kind of resource %q", ref.Path, ref.Resource)

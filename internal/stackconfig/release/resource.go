@@ -46,6 +46,10 @@ type Resource struct {
 	// RegistryType is the type, for example `model`, of the entries in the server's registry. Empty means that the server
 	// does not store such entries in the registry.
 	RegistryType string
+	// ListedAgain reports whether the server registers each model that a provider lists under the provider's name, even if
+	// an entry with another ID is for the same model. The server does not start if an entry has that name and is not the
+	// last entry for the model.
+	ListedAgain bool
 	// Dropped reports whether the server accepts the list and then ignores its entries. If so, the field Instead contains
 	// the remedy.
 	Dropped bool

@@ -1,11 +1,13 @@
 package resources
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -26,7 +28,11 @@ const (
 // model registers one model (FR-040 to FR-042).
 func (r *registrar) model(m *intent.Model) {
 	res, ok := r.newResource(kindModels, m.Name, m.Path)
-	if !ok || !r.provider(res, m.Provider, providerPath(m.Path, m.Provider)) {
+	if !ok {
+		return
+	}
+	res.modelType = cmp.Or(m.ModelType, "llm")
+	if !r.provider(res, m.Provider, providerPath(m.Path, m.Provider)) {
 		return
 	}
 	if m.ProviderModelID != "" {
@@ -53,10 +59,17 @@ func (r *registrar) public(m *intent.Model, res *resource) {
 	provider, _ := envref.Static(yamlnode.Text(res.entry, "provider_id"))
 	id := res.Public(m.Name, provider, m.ProviderModelID)
 	r.models = append(r.models, PublicModel{Path: m.Path.String(), Name: m.Name, ID: id})
+	if own, twice := strings.CutPrefix(m.Name, provider+"/"); twice && m.ProviderModelID == "" && !namesItself[provider] {
+		r.Warnf(m.Path, "the provider receives the name %q with its own ID in front, and clients use %q; unless the provider has such a model, write %q", m.Name, id, own)
+	}
 	if res.DropsID() && m.ProviderModelID != "" && m.ProviderModelID != m.Name {
 		r.Warnf(m.Path.Child("name"), "server release %s ignores this name because providerModelId is set, and clients use the name %q for the model; set name to the value of providerModelId", r.Release.Line, id)
 	}
 }
+
+// namesItself contains the providers whose own names for models can begin with the ID that the provider has in the
+// distributions, for example nvidia/llama-3.1-nemotron.
+var namesItself = map[string]bool{"groq": true, "nvidia": true}
 
 // providerPath returns the field at which this package reports errors about the provider of a resource.
 func providerPath(path *field.Path, named string) *field.Path {

@@ -69,6 +69,8 @@ type resource struct {
 	// public identifies an entry among the user's entries of the same kind. Two entries can have the same ID when their
 	// providers differ.
 	public string
+	// modelType is the type of a model. It is empty for the other kinds.
+	modelType string
 }
 
 // newResource creates an entry that contains only the ID. It reports an error for a kind that the release does not
@@ -93,7 +95,7 @@ func (r *registrar) newResource(kind, id string, path *field.Path) (*resource, b
 // provider or its API.
 func (r *registrar) provider(res *resource, name string, path *field.Path) bool {
 	e, ok := r.choose(res.API, name, path)
-	if !ok {
+	if !ok || !r.serves(res, e, name, path) {
 		return false
 	}
 	if name != "" && !e.Enabled {
@@ -106,6 +108,21 @@ func (r *registrar) provider(res *resource, name string, path *field.Path) bool 
 	}
 	r.Write(draft.Under(res.entry, "provider_id"), yamlnode.String(e.Text), origin)
 	res.public = e.ID + "/" + res.id
+	return true
+}
+
+// serves checks that a provider serves models of a resource's type. A provider that the user does not name is only the
+// first one, and is not assigned to such a model.
+func (r *registrar) serves(res *resource, e *draft.Provider, name string, path *field.Path) bool {
+	switch {
+	case res.modelType == "" || e.Kind == nil || len(e.Kind.Serves) == 0 || slices.Contains(e.Kind.Serves, res.modelType):
+	case name == "":
+		r.notFound(path, "", fmt.Sprintf("is a model of type %s, and %q, the first %s provider, serves only models of type %s; name another provider in the provider field, or set modelType",
+			res.modelType, e.ID, draft.APIField(res.API), strings.Join(e.Kind.Serves, ", ")))
+		return false
+	default:
+		r.Warnf(path, "%s serves no models of type %s, so requests for %q fail; name another provider, or correct modelType", e.Kind.Type, res.modelType, res.id)
+	}
 	return true
 }
 

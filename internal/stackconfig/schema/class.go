@@ -29,6 +29,9 @@ type Class struct {
 	Keys []Key
 	// Rules are conditions on several keys at once, in the order in which they are checked.
 	Rules []Rule
+	// BackendFamily is the family of the storage backends, `kv` or `sql`, that the key `backend` of this class may name.
+	// Empty means that the class does not refer to a backend.
+	BackendFamily string
 
 	index map[string]int
 	// candidates are the names of the keys, prepared for comparison with unknown keys.

@@ -89,6 +89,9 @@ func ask(t *testing.T, checker *realserver.Checker, n *corpus.Negative, q *corpu
 	if q.Odd {
 		known = []byte(q.Without)
 	}
+	if n.Listed {
+		checker.Close()
+	}
 	request := realserver.Request{
 		Tier: realserver.Parse, Config: q.Config, Env: q.Env,
 		Local: true, Models: corpus.Models(known), Seconds: startSeconds,

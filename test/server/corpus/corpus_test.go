@@ -168,6 +168,34 @@ func TestRandomIsMostlyAccepted(t *testing.T) {
 	})
 }
 
+// Of the random stacks with references, the operator accepts at least a quarter, rejects at least a tenth because of a
+// reference, and rejects at most a tenth for another reason.
+func TestWideStacksAreMixed(t *testing.T) {
+	eachLine(t, func(t *testing.T, rel *release.Release) {
+		if rel.Storage.Inline {
+			return
+		}
+		accepted, others := 0, 0
+		stacks := corpus.WideStacks(rel, seed, 2*randomCases)
+		for i := range stacks {
+			if run(t, &stacks[i].Case).Refused == "" {
+				accepted++
+				continue
+			}
+			_, _, refused, err := stacks[i].Forced()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if refused != "" {
+				others++
+			}
+		}
+		if all := len(stacks); accepted < all/4 || all-accepted-others < all/10 || others > all/10 {
+			t.Errorf("%d accepted, %d rejected for other reasons, of %d", accepted, others, all)
+		}
+	})
+}
+
 // The same seed results in the same cases, and a different seed results in different cases.
 func TestRandomIsReproducible(t *testing.T) {
 	rel := release.Default()

@@ -40,6 +40,9 @@ type Negative struct {
 	// Why is the reason why the operator reports a mistake that the server accepts, or that only the spec can contain. It
 	// is empty for checks that use the data of a release.
 	Why string
+	// Listed means that the server rejects the mistake when a provider lists its models, which some releases do only at
+	// the first start in a process.
+	Listed bool
 	mistake
 }
 

@@ -3,7 +3,6 @@ package corpus
 import (
 	"fmt"
 	"maps"
-	"strings"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
@@ -180,54 +179,6 @@ func (n *negatives) shields() {
 	}))
 }
 
-// references adds settings that refer to objects that do not exist.
-func (n *negatives) references() {
-	if _, ok := n.rel.TopLevel.Key("vector_stores"); !ok {
-		return
-	}
-	faiss := fields{"inference": n.vllm(nil), "vectorIo": fields{"provider": "faiss"}}
-	for _, reference := range n.rel.References {
-		section, key, below := strings.Cut(reference.Path, ".")
-		if section != "vector_stores" || !below || strings.Contains(key, ".") || reference.ProviderKey == "" {
-			continue
-		}
-		value := any("nowhere")
-		if reference.ProviderKey != "." {
-			value = fields{reference.ProviderKey: "nowhere", reference.ResourceKey: "a"}
-		}
-		wrong := fields{"providers": faiss, "settings": fields{section: fields{key: value}}}
-		what := n.nextTo(fields{"providers": faiss}, wrong, func(config fields) { at(config, section)[key] = value })
-		if reference.ProviderKey == "." {
-			n.choice("reference/"+reference.Path, Taken, "A request to create a vector store without a provider would fail.", what)
-			continue
-		}
-		n.refused("reference/"+reference.Path, "nowhere|not found|does not", what)
-		n.otherName(reference, section, key)
-	}
-}
-
-// otherName adds a setting with a name of a registered model that clients cannot use in this release.
-func (n *negatives) otherName(reference release.Reference, section, key string) {
-	name, known := "x", false
-	if res, ok := n.rel.Resource("models"); ok {
-		known = res.PublicID != ""
-		if res.Public("b", "vllm", "x") == "vllm/x" {
-			name = "b"
-		}
-	}
-	if !known {
-		return
-	}
-	n.choice("reference/other-name/"+reference.Path, Unasked, "A provider might list a model with this name. Only the running server can determine this.", mistake{
-		right: n.small, wrong: n.own(n.smallSpec(fields{
-			"resources": fields{"models": []any{fields{
-				"name": "b", "providerModelId": "x", "modelType": "embedding", "metadata": fields{"embedding_dimension": 8},
-			}}},
-			"settings": fields{section: fields{key: fields{reference.ProviderKey: "vllm", reference.ResourceKey: name}}},
-		})),
-	})
-}
-
 // names adds a model without a provider, and names of models and shields that do not exist.
 func (n *negatives) names() {
 	base, err := changed(n.config, func(config fields) {
@@ -245,19 +196,6 @@ func (n *negatives) names() {
 	named["resources"] = fields{"models": []any{fields{"name": "a", "provider": "vllm"}}}
 	n.choice("model/of-the-first-provider", Unasked, "The user might intend a provider other than the first provider of the base.",
 		mistake{wrong: n.over(base, spec), right: n.over(base, named)})
-	for _, reference := range n.rel.References {
-		if reference.Resource != "models" || reference.ProviderKey == "" {
-			continue
-		}
-		value := fields{reference.ProviderKey: "vllm", reference.ResourceKey: "nobody-has-it"}
-		section, key, _ := strings.Cut(reference.Path, ".")
-		if !strings.Contains(key, ".") {
-			n.choice("reference/model-that-nothing-registers", Unasked, "A provider might list the model. Only the running server can determine this.",
-				n.inSpec(fields{"settings": fields{section: fields{key: value}}},
-					func(config fields) { at(config, section)[key] = value }))
-			break
-		}
-	}
 	if _, ok := n.rel.Provider("safety", "inline::llama-guard"); !ok {
 		return
 	}

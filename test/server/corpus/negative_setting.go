@@ -33,7 +33,7 @@ func (n *negatives) sections() {
 		"vector_stores.default_provider_id", "safety.default_shield_id", "server.tenancy",
 		"server.cors",
 	} {
-		if lines := release.LinesWithKey(path); len(lines) == 0 || n.has(path) || n.gone(path) {
+		if lines := release.LinesWithKey(path, nil); len(lines) == 0 || n.has(path) || n.gone(path) {
 			continue
 		}
 		section, key, _ := strings.Cut(path, ".")
