@@ -163,8 +163,8 @@ func TestSupportBundle(t *testing.T) {
 	}
 }
 
-// The archive contains a ConfigMap of another namespace only if the ConfigMap allows the stack to use it. Otherwise, the
-// author of a stack would choose which ConfigMaps of others the archive of an administrator contains.
+// The archive contains a ConfigMap of another namespace only if the ConfigMap allows the stack to use it. Otherwise,
+// the author of a stack would choose which ConfigMaps of others the archive of an administrator contains.
 func TestSupportBundleOfAnotherNamespace(t *testing.T) {
 	api := populated(t)
 	spec := starterSpec()

@@ -43,7 +43,8 @@ var objectPlaces = compiled(map[form]string{
 		serviceAccount apiGroup secretKeyRef.key configMapKeyRef.key fileKeyRef.key items.key matchExpressions.key
 		tolerations.key baseConfig.key overrideConfig.key group containerName volumeName configMapNamespace configMapKeys`,
 	plain: `
-		finalizers type conditions.status health.status reason phase reference pullPolicy imagePullPolicy restartPolicy dnsPolicy schedulerName
+		finalizers type conditions.status health.status reason phase reference pullPolicy imagePullPolicy
+		restartPolicy dnsPolicy schedulerName
 		priorityClassName runtimeClassName protocol appProtocol port targetPort nodePort operator fieldPath
 		resource divisor medium sizeLimit mountPropagation scheme signerName audience keyType
 		level drop add effect topologyKey matchLabelKeys whenUnsatisfiable nodeAffinityPolicy nodeTaintsPolicy
@@ -56,7 +57,8 @@ var objectPlaces = compiled(map[form]string{
 		loadBalancerClass ingressClassName termination insecureEdgeTerminationPolicy wildcardPolicy sectionName
 		hostname host hostnames controllerName request backendRequest tlsSecretName
 		component action reportingController reportingComponent reportingInstance firstTimestamp lastTimestamp eventTime
-		driver fsType availableDistributions.* baseProviders imageUpdates distribution.version resolvedDistribution.version api
+		driver fsType availableDistributions.* baseProviders imageUpdates distribution.version
+		resolvedDistribution.version api
 		provider_id provider_type provider providerId id disabled removeSettings namespaces preflight initContainerName
 		catalogueImage configHash configSource imageFrom digest serverRelease serverReleaseFrom tagDigest configVersion
 		llamaStackServerVersion operatorVersion activeDistribution generatedConfigMap status.selector
