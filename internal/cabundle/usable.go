@@ -14,8 +14,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// CheckSecret returns an error that explains why a server cannot serve HTTPS with a Secret. It returns nil if the server
-// can, or if the certificate or the key is missing. A zero time leaves out the check of the expiry. The error does not
+// CheckSecret returns an error that explains why a server cannot serve HTTPS with a Secret. It returns nil if the
+// server can, or if the certificate or the key is missing. A zero time leaves out the check of the expiry. The error does not
 // contain the Secret's data.
 func CheckSecret(secret *corev1.Secret, now time.Time) error {
 	if secret.Type != corev1.SecretTypeTLS {

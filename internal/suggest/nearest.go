@@ -133,4 +133,6 @@ func cost(a, b byte) int {
 }
 
 // IsSlip reports whether two names differ by one typo.
-func IsSlip(a, b string) bool { return a != b && max(len(a), len(b)) <= longest && distance(a, b, 2) == 1 }
+func IsSlip(a, b string) bool {
+	return a != b && max(len(a), len(b)) <= longest && distance(a, b, 2) == 1
+}
