@@ -63,7 +63,7 @@ func (c *checker) messageOf(p *schema.Problem, path string) string {
 			c.Release.Line, path, strings.Join(lines, ", "))
 	}
 	if c.Release.TopLevel.HasPath(path) {
-		return fmt.Sprintf("%s belongs to another type than the chosen one, and the server ignores it; remove the key, or correct the type beside it", path)
+		return fmt.Sprintf("%s belongs to another type than the chosen one, and the server ignores it; remove the key, or correct the type", path)
 	}
 	return p.Message()
 }

@@ -8,8 +8,8 @@
 // the reason, and names the test that proves the fact. Each line has its own overlay, for example
 // data/0.7.overlay.yaml, and shared.overlay.yaml contains facts about several lines. The files registry.overlay.yaml,
 // checks.overlay.yaml and offline.overlay.yaml also contain facts about several lines, but these facts do not affect
-// any configuration. history.yaml contains the default line, the lines that users may request, the APIs of all releases
-// and the removed parts. `make generate` packs the files into data.zip, which is embedded, and the files of a line are
-// parsed once, on first use. The returned values are shared: treat them as read-only. testdata/facts contains the facts
-// that come from rules and overlays, in one file per release line.
+// any configuration. The file history.yaml contains the default line, the lines that users may request, the APIs of all
+// releases and the removed parts. All files are embedded in data.zip, which `make generate` writes. The files of a line
+// are parsed once, on first use. The returned values are shared: treat them as read-only. testdata/facts contains the
+// facts that come from rules and overlays, in one file per release line.
 package release

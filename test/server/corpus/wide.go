@@ -87,7 +87,7 @@ func (g *wide) stack(name string) Wide {
 		g.ids["inference"] = append(g.ids["inference"], fmt.Sprintf("vllm-%d", i))
 	}
 	without := spec()
-	g.beside(without)
+	g.others(without)
 	if _, known := g.rel.Resource("models"); known {
 		for range g.rand.IntN(5) {
 			g.register()
@@ -136,9 +136,9 @@ func (g *wide) endpointKey() string {
 	return kind.EndpointKey
 }
 
-// beside adds parts that refer to nothing, so that the operator accepts them: settings, tools, rules, a quota and
+// others adds parts that refer to nothing, so that the operator accepts them: settings, tools, rules, a quota and
 // disabled APIs.
-func (g *wide) beside(spec fields) {
+func (g *wide) others(spec fields) {
 	settings := fields{}
 	if g.chance(40) {
 		settings = g.settings()
