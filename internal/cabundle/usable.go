@@ -15,8 +15,8 @@ import (
 )
 
 // CheckSecret returns an error that explains why a server cannot serve HTTPS with a Secret. It returns nil if the
-// server can, or if the certificate or the key is missing. A zero time leaves out the check of the expiry. The error does not
-// contain the Secret's data.
+// server can, or if the certificate or the key is missing. A zero time leaves out the check of the expiry. The error
+// does not contain the Secret's data.
 func CheckSecret(secret *corev1.Secret, now time.Time) error {
 	if secret.Type != corev1.SecretTypeTLS {
 		return fmt.Errorf("has the type %q; create the Secret again with the type %s", secret.Type, corev1.SecretTypeTLS)

@@ -29,6 +29,9 @@ func initArguments(t *testing.T, line, name string) []string {
 	for _, key := range starter.Required(kind) {
 		args = append(args, "--setting", key+"=text")
 	}
+	if len(kind.Serves) == 0 || slices.Contains(kind.Serves, "llm") {
+		args = append(args, "--model", "m")
+	}
 	return args
 }
 
@@ -65,7 +68,7 @@ func TestInitProviders(t *testing.T) {
 	for _, line := range release.Offered() {
 		for _, name := range starter.Providers(line) {
 			store := storeArguments[count%len(storeArguments)]
-			initValid(t, slices.Concat(initArguments(t, line, name), store, []string{"--model", "m"}))
+			initValid(t, slices.Concat(initArguments(t, line, name), store))
 			count++
 		}
 	}

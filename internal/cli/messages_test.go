@@ -14,8 +14,8 @@ import (
 
 // A value is planted in every field of the definition, in both versions. The golden files list the fields whose values
 // the messages quote: names, types, references, quantities, and texts in place of a number. The messages about all
-// other fields, such as settings, variables and options, do not contain the value. The operator writes the same messages into
-// conditions and events.
+// other fields, such as settings, variables and options, do not contain the value. The operator writes the same
+// messages into conditions and events.
 func TestMessagesQuoteOnlyKnownFields(t *testing.T) {
 	values := planted.Values(t)
 	var manifests strings.Builder

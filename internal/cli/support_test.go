@@ -136,7 +136,7 @@ func TestSupportBundle(t *testing.T) {
 		operator + "ConfigMap/llama-stack-operator-config.yaml", operator + "Deployment/llama-stack-k8s-operator-controller-manager.yaml",
 		operator + "Pod/operator-1.yaml", operator + "logs/operator-1.manager.log",
 		"namespaces/team-a/Deployment/my.yaml", "namespaces/team-a/LlamaStackDistribution/my.yaml", "namespaces/team-a/Pod/my-1.yaml",
-		"namespaces/team-a/Secret/creds.yaml", "namespaces/team-a/Service/of-the-previous.yaml", "namespaces/team-a/events.yaml",
+		"namespaces/team-a/ReplicaSet/my-1.yaml", "namespaces/team-a/Secret/creds.yaml", "namespaces/team-a/Service/of-the-previous.yaml", "namespaces/team-a/events.yaml",
 		"versions.yaml",
 	}
 	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(files))); diff != "" {

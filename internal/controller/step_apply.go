@@ -96,8 +96,8 @@ func serverContainer(stack *stack, deployment *appsv1.Deployment) *corev1.Contai
 }
 
 // applyPods applies the objects that the pods need to start, their NetworkPolicy if it does not exist yet, and then the
-// Deployment. It does not apply the Deployment if one of these objects is rejected, because the pods would not start, or
-// would serve clients that must not connect. The running pods and their Service then do not change.
+// Deployment. It does not apply the Deployment if one of these objects is rejected, because the pods would not start,
+// or would serve clients that must not connect. The running pods and their Service then do not change.
 func (r *Reconciler) applyPods(ctx context.Context, stack *stack, own *owned, done *applied) error {
 	deployment := own.desired[own.deployment()]
 	needed := slices.DeleteFunc(slices.Clone(own.desired[:own.deployment()]), func(desired apply.Desired) bool {

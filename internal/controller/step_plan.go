@@ -118,8 +118,9 @@ func (r *Reconciler) planInput(ctx context.Context, f planFacts) (planned, error
 		KeepsGroup: plan.KeepsGroup(f.workload.deployment, running),
 		Trust:      f.configMaps.trust, Unexposed: owner != nil, Bounds: f.bounds,
 		StorageSecret: running.StorageSecret, EarlierHost: earlierHost,
-		RunningEndpoints: render.Endpoints(f.workload.deployment, f.workload.replicaSets, names.ServerContainer(f.stack.Annotations)),
-		Packages:         f.external.packages, PackageDigests: f.external.digests,
+		RunningEndpoints: render.Endpoints(f.workload.deployment, f.workload.replicaSets,
+			names.ServerContainer(f.stack.Annotations)),
+		Packages: f.external.packages, PackageDigests: f.external.digests,
 		Serving: f.secrets.values.Serving(render.TLSSecret(&f.stack.Spec)),
 	}}, nil
 }

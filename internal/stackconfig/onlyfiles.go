@@ -19,8 +19,8 @@ import (
 var storingAPIs = []string{"vector_io", "files"}
 
 // OnlyFiles reports whether a server with this configuration is not known to keep data outside its own files. It
-// returns true for a configuration that cannot be read. Providers that only a variable from envFrom can enable do not count. If
-// the spec sets the variable with the type of a store, the store counts as a separate server.
+// returns true for a configuration that cannot be read. Providers that only a variable from envFrom can enable do not
+// count. If the spec sets the variable with the type of a store, the store counts as a separate server.
 func OnlyFiles(config []byte, rel *release.Release, in *intent.Intent) bool {
 	base, err := baseconfig.ParseUncached(config)
 	if err != nil {

@@ -20,9 +20,9 @@ var (
 )
 
 // TestStructures sends objects of random structure (depth, width, length, exponents and types) to the API server with
-// the policy, and without the webhook. Nothing that the API server stores may break a list. No answer may be an internal
-// error, unless the object is too large for etcd. `make fuzz-structures` runs it for longer, and prints the slowest
-// requests and how long a ConfigMap of the same size takes.
+// the policy, and without the webhook. Nothing that the API server stores may break a list. No answer may be an
+// internal error, unless the object is too large for etcd. `make fuzz-structures` runs it for longer, and prints the
+// slowest requests and how long a ConfigMap of the same size takes.
 func TestStructures(t *testing.T) {
 	s := newSender(t)
 	path := fmt.Sprintf(stacks, v1alpha2.GroupVersion.Version)

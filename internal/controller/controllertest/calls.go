@@ -89,12 +89,14 @@ func ListWrites(calls []string) []string {
 	return slices.DeleteFunc(slices.Clone(calls), func(c string) bool { return strings.HasPrefix(c, "get ") })
 }
 
-// SortWrites sorts the writes of a new stack before its Deployment, and those between its Deployment and its status. The
-// operator sends each of these groups at the same time.
+// SortWrites sorts the writes of a new stack before its Deployment, and those between its Deployment and its status.
+// The operator sends each of these groups at the same time.
 func SortWrites(writes []string) []string {
 	sorted := slices.Clone(writes)
 	deployment := slices.IndexFunc(sorted, func(c string) bool { return strings.HasPrefix(c, "patch deployments ") })
-	status := slices.IndexFunc(sorted, func(c string) bool { return strings.HasPrefix(c, "patch llamastackdistributions ") })
+	status := slices.IndexFunc(sorted, func(c string) bool {
+		return strings.HasPrefix(c, "patch llamastackdistributions ")
+	})
 	if deployment >= 0 && deployment < status {
 		slices.Sort(sorted[:deployment])
 		slices.Sort(sorted[deployment+1 : status])

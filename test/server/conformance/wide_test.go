@@ -21,7 +21,7 @@ const wideCount = 10
 // both. STACKS sets the number of stacks of a line, and STACKS_SEED the seed.
 func TestWideStacks(t *testing.T) {
 	t.Parallel()
-	chosen, stacks := uint64(numberOf("STACKS_SEED", seed)), numberOf("STACKS", wideCount) //nolint:gosec // a small number
+	chosen, stacks := uint64(numberOf("STACKS_SEED", seed)), numberOf("STACKS", wideCount)
 	eachLine(t, realserver.Releases, func(t *testing.T, rel *release.Release, checker *realserver.Checker) {
 		var all wideResult
 		wide := corpus.WideStacks(rel, chosen, stacks)
@@ -58,7 +58,8 @@ func (r *wideResult) add(t *testing.T, checker *realserver.Checker, w *corpus.Wi
 		checker.Close()
 	}
 	verdict, err := checker.Check(t.Context(), realserver.Request{
-		Tier: realserver.Initialize, Config: string(config), Env: env, Local: true, Models: corpus.Models(config), Seconds: startSeconds,
+		Tier: realserver.Initialize, Config: string(config), Env: env, Local: true, Models: corpus.Models(config),
+		Seconds: startSeconds,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -148,7 +148,9 @@ func (g *wide) others(spec fields) {
 		server = fields{}
 	}
 	if _, known := g.rel.Server.Key("quota"); known && g.chance(25) {
-		server["quota"] = fields{"kvstore": fields{"namespace": "quota", "backend": "kv_default"}, "anonymous_max_requests": 100}
+		server["quota"] = fields{
+			"kvstore": fields{"namespace": "quota", "backend": "kv_default"}, "anonymous_max_requests": 100,
+		}
 	}
 	if !g.rel.Runtime.HealthNeedsToken && g.chance(25) {
 		server["auth"] = fields{
