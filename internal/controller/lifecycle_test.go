@@ -1,6 +1,7 @@
 package controller_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -59,7 +60,10 @@ func TestRunningFirstStack(t *testing.T) {
 			ConfigSource: v1alpha2.ConfigSourceEmbedded, ServerRelease: "0.7", ServerReleaseFrom: "catalogue",
 		},
 	}
-	volatile := cmpopts.IgnoreFields(v1alpha2.LlamaStackDistributionStatus{}, "Conditions", "ConfigGeneration")
+	if len(stack.Status.Warnings) != 1 || !strings.Contains(stack.Status.Warnings[0], `is assigned to "fireworks"`) {
+		t.Errorf("warnings %q", stack.Status.Warnings)
+	}
+	volatile := cmpopts.IgnoreFields(v1alpha2.LlamaStackDistributionStatus{}, "Conditions", "ConfigGeneration", "Warnings")
 	dates := cmpopts.IgnoreFields(v1alpha2.VersionStatus{}, "LastUpdated")
 	hash := cmpopts.IgnoreFields(v1alpha2.ResolvedDistribution{}, "ConfigHash")
 	if diff := cmp.Diff(want, stack.Status, volatile, dates, hash); diff != "" {

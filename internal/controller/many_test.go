@@ -41,6 +41,7 @@ storage:
 // smallBase is a base configuration without providers.
 const smallBase = `
 version: 2
+image_name: small
 apis: [inference]
 providers: {}
 storage:

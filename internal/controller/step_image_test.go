@@ -216,6 +216,6 @@ func TestUnknownDistribution(t *testing.T) {
 	_, err := newFixture(t).runSteps(t, newStack(t, `{distribution: {name: startr}}`), "image")
 	checkFailure(t, err, &status.Failure{
 		Condition: v1alpha2.ConditionValidationSucceeded, Reason: v1alpha2.ReasonUnknownDistribution,
-		Message: `spec.distribution.name: unknown distribution "startr"; known distributions: meta-reference-gpu, postgres-demo, remote-vllm, starter; use one of them, or set an image`,
+		Message: `spec.distribution.name: unknown distribution "startr"; known distributions: meta-reference-gpu, postgres-demo, remote-vllm, starter; use one of them, or set an image; an administrator can add a name under the key image-overrides in the operator's ConfigMap`,
 	})
 }

@@ -75,7 +75,8 @@ var plainOfHub = regexp.MustCompile(`(?:^|[^.\w])(accessModes|baseConfig|envFrom
 func TestMessagesNameFieldsThatOlderPathsSees(t *testing.T) {
 	sentences := 0
 	err := filepath.WalkDir("..", func(file string, entry fs.DirEntry, err error) error {
-		if entry.IsDir() && entry.Name() == "testutil" {
+		// The strings with spaces in redact and suggest are lists of names.
+		if entry.IsDir() && slices.Contains([]string{"testutil", "redact", "suggest"}, entry.Name()) {
 			return fs.SkipDir
 		}
 		if err != nil || filepath.Ext(file) != ".go" || strings.HasSuffix(file, "_test.go") {

@@ -53,7 +53,8 @@ func (p *Plan) networkFiles(spec *v1alpha2.LlamaStackDistributionSpec) {
 		return
 	}
 	p.warn("spec.workload.workers", "%d workers write the same SQLite files on a ReadWriteMany volume, and network file "+
-		"systems do not support the locks of SQLite: set spec.storage to PostgreSQL, or accessModes to [ReadWriteOnce]",
+		"systems do not support the locks of SQLite: set spec.storage to PostgreSQL, or "+
+		"spec.workload.storage.accessModes to [ReadWriteOnce]",
 		workers)
 }
 

@@ -218,6 +218,7 @@ metadata: {name: own}
 data:
   config.yaml: |
     version: 2
+    distro_name: own
     providers: {inference: [{provider_id: mine, provider_type: "remote::vllm", config: {base_url: "http://mine/v1"}}]}
 `
 

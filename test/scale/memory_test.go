@@ -195,7 +195,7 @@ func createConfigMaps(ctx context.Context, c client.Client, namespace string, i 
 	for name, key := range map[string]string{"override": "config.yaml", "authorities": "ca-bundle.crt"} {
 		err := c.Create(ctx, &corev1.ConfigMap{
 			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprint(name, i)},
-			Data:       map[string]string{key: "version: 2\n", "unused": noise(930_000)},
+			Data:       map[string]string{key: "version: 2\nimage_name: own\nproviders: {}\n", "unused": noise(930_000)},
 		})
 		if client.IgnoreAlreadyExists(err) != nil {
 			return err

@@ -116,7 +116,7 @@ func TestOverrideVariables(t *testing.T) {
 		"set":            {"OWN", check.Pod{Published: true, Variables: []string{"OWN"}}, ""},
 		"of the runtime": {"HOME", check.Pod{Published: true}, ""},
 		"of a Service":   {"REDIS_SERVICE_HOST", check.Pod{Published: true}, unset + "REDIS_SERVICE_HOST; if a Service does not"},
-		"envFrom":        {"OWN", check.Pod{Published: true, MoreVariables: true}, unset + "OWN; if a source in envFrom does not"},
+		"envFrom":        {"OWN", check.Pod{Published: true, MoreVariables: true}, unset + "OWN; if a source in spec.workload.overrides.envFrom does not"},
 		"another image":  {"OWN", check.Pod{}, unset + "OWN; if the image does not"},
 	} {
 		got := strings.Join(found(fmt.Sprintf(config, tc.variable), tc.pod), "\n")

@@ -162,7 +162,7 @@ func (c *checker) otherSource(name string) string {
 	case isServiceLink(name):
 		return "a Service"
 	case c.Intent.MoreVariables:
-		return "a source in envFrom"
+		return "a source in spec.workload.overrides.envFrom"
 	default:
 		return "the image"
 	}

@@ -51,7 +51,7 @@ var toldElsewhere = map[string]string{
 	"a value other than ":                                           "the engine has no case of a key with excluded values: TestTextLimits of package schema",
 	"remove one of the two providers":                               external,
 	"nothing in the spec sets the variable %s; if %s does not set it either, the server does not start: %s": ownConfig,
-	"a source in envFrom":      ownConfig,
+	"a source in spec.workload.overrides.envFrom":                                                           ownConfig,
 	"the image":                ownConfig,
 	"remove the API from apis": ownConfig,
 	"remove this provider":     ownConfig,
