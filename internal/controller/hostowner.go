@@ -54,7 +54,8 @@ func (r *Reconciler) findHostOwner(
 		return false
 	})
 	first := firstOf(append(claims, own))
-	if first.stack == stack {
+	// Operators for v1alpha1 exposed several stacks without a host name. They all stay exposed.
+	if first.stack == stack || host == "" && own.holds {
 		return nil, nil
 	}
 	return &hostOwner{host: host, namespace: first.stack.Namespace, name: first.stack.Name}, nil

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -205,6 +206,19 @@ func TestOlderStacksHaveSeparateHosts(t *testing.T) {
 	if got := fmt.Sprint(hostsIn(t, env)); got != "map[first-ingress:]" {
 		t.Errorf("hosts %s", got)
 	}
+	// The Ingress of an earlier operator stays.
+	adopted := older("adopted")
+	adopted.Annotations[names.AnnotationPaused] = "true"
+	env.Create(t, adopted)
+	ingress := &networkingv1.Ingress{}
+	env.Get(t, "first-ingress", ingress)
+	ingress.ObjectMeta = metav1.ObjectMeta{
+		Name: "adopted-ingress", Namespace: env.Namespace, Labels: names.Labels("adopted"),
+		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(adopted, v1alpha2.GroupVersionKind)},
+	}
+	env.Create(t, ingress)
+	env.PatchStack(t, "adopted", func(s *v1alpha2.LlamaStackDistribution) { delete(s.Annotations, names.AnnotationPaused) })
+	env.WaitForCondition(t, "adopted", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureApplied)
 	env.SetOperatorConfig(t, operatorconfig.KeyIngress, "{domain: apps.example.com}")
 	for _, name := range []string{"first", "a"} {
 		env.WaitForRouteURL(t, name, "http://"+generatedHost(env, name, "apps.example.com"))

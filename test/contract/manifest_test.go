@@ -55,7 +55,7 @@ func quoted(t *testing.T, value any) []byte {
 	return data
 }
 
-const ownConfig = "version: 2\nproviders: {}\n"
+const ownConfig = "version: 2\nimage_name: mine\nproviders: {}\n"
 
 // Pods keep the environment variables for Services, because a configuration can read them. The exception in this test
 // is the pod with a generated configuration, which does not have these variables.
@@ -67,7 +67,7 @@ func TestServiceLinks(t *testing.T) {
 		"distribution: {name: starter}\nuserConfig: {configMapName: mine}\nworkers: 2":      true,
 		"distribution: {name: starter}\nresources: {models: [{name: m, provider: openai}]}": false,
 	} {
-		pod := podOf(t, server, "version: 2\nproviders: {}\nvector_stores: {x: '${env.VLLM_SERVICE_HOST}'}\n")
+		pod := podOf(t, server, ownConfig+"vector_stores: {x: '${env.VLLM_SERVICE_HOST:=}'}\n")
 		if links := pod.EnableServiceLinks == nil || *pod.EnableServiceLinks; links != want {
 			t.Errorf("%s\nthe pod has the variables of Services: %v, want %v", server, links, want)
 		}

@@ -11,7 +11,7 @@ import (
 // operator accepts the manifest.
 var answers = map[string][]string{
 	"19-llsmcp-integer-env.yaml":                  {"spec.server.containerSpec.env[6].value: must be text, got a number; quote it"},
-	"25-lls-observability-null-name.yaml":         nil, // a null name is treated as an absent name
+	"25-lls-observability-null-name.yaml":         {"toolRuntime/rag-runtime requires the API files"}, // and a null name is treated as an absent name
 	"27-rhoai-docs-pgvector-no-distribution.yaml": {"spec.server.distribution: required"},
 	"36-v1alpha2-pr253-ha.yaml":                   {`spec.workload.autoscaling.targetCPUUtilizationPercentage: unknown field; did you mean "targetCPUUtilization"?`},
 	"37-v1alpha2-pr253-vllm-postgres.yaml": {

@@ -68,8 +68,8 @@ func (r *registrar) public(m *intent.Model, res *resource) {
 }
 
 // namesItself contains the providers whose own names for models can begin with the ID that the provider has in the
-// distributions, for example nvidia/llama-3.1-nemotron.
-var namesItself = map[string]bool{"groq": true, "nvidia": true}
+// distributions, for example nvidia/llama-3.1-nemotron and sentence-transformers/all-MiniLM-L6-v2.
+var namesItself = map[string]bool{"groq": true, "nvidia": true, "sentence-transformers": true}
 
 // providerPath returns the field at which this package reports errors about the provider of a resource.
 func providerPath(path *field.Path, named string) *field.Path {

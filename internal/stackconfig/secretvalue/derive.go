@@ -188,12 +188,15 @@ func (c *connection) set(name, value string) error {
 
 // parameters lists the parameters of libpq. Every other name can be a part of a password with a space or a question
 // mark in it.
-var parameters = strings.Fields(`
-	application_name channel_binding client_encoding connect_timeout fallback_application_name gssdelegation gssencmode
-	gsslib hostaddr keepalives keepalives_count keepalives_idle keepalives_interval krbsrvname load_balance_hosts
-	max_protocol_version min_protocol_version options passfile replication require_auth requirepeer requiressl service
-	servicefile ssl sslcert sslcertmode sslcompression sslcrl sslcrldir sslkey sslmode sslnegotiation sslpassword
-	sslrootcert sslsni ssl_max_protocol_version ssl_min_protocol_version target_session_attrs tcp_user_timeout`)
+var parameters = []string{
+	"application_name", "channel_binding", "client_encoding", "connect_timeout", "fallback_application_name",
+	"gssdelegation", "gssencmode", "gsslib", "hostaddr", "keepalives", "keepalives_count", "keepalives_idle",
+	"keepalives_interval", "krbsrvname", "load_balance_hosts", "max_protocol_version", "min_protocol_version",
+	"options", "passfile", "replication", "require_auth", "requirepeer", "requiressl", "service",
+	"servicefile", "ssl", "sslcert", "sslcertmode", "sslcompression", "sslcrl", "sslcrldir", "sslkey",
+	"sslmode", "sslnegotiation", "sslpassword", "sslrootcert", "sslsni", "ssl_max_protocol_version",
+	"ssl_min_protocol_version", "target_session_attrs", "tcp_user_timeout",
+}
 
 // printable returns the name of a parameter for a message. It does not return text that could be part of a credential.
 func printable(name string) string {
