@@ -39,6 +39,8 @@ type older struct {
 
 	audit  string
 	stacks int
+	// configured is the number of stacks with their own configuration.
+	configured int
 	// children counts the previous operator's objects for the stacks, by kind.
 	children map[string]int
 	// templates contains the pod templates, keyed by the names of the stacks.
@@ -70,9 +72,12 @@ func leaveStacks(t testing.TB, stacks int) *older {
 		made[i], err = upgrade.Leave(t.Context(), c, shapes[i%len(shapes)], inStacks, stackName(i))
 		return err
 	})
-	for _, children := range made {
+	for i, children := range made {
 		for kind := range children {
 			c.children[kind]++
+		}
+		if shapes[i%len(shapes)] == "user-config" {
+			c.configured++
 		}
 	}
 	deployments := &appsv1.DeploymentList{}
@@ -227,21 +232,21 @@ func itemsOf(body []byte) (items int, next string, err error) {
 
 // needed returns the writes that the change of ownership requires. For each child, there is one write of the managed
 // fields and one apply. Each stack is written once in its new version and once with its status, and one event reports
-// the changes that the next rollout of the stack contains. For a stack with an autoscaler, one more write transfers the
+// the changes that the next rollout of the stack contains. The ConfigMap with the CA bundle does not change until then. For a stack with an autoscaler, one more write transfers the
 // replicas of the Deployment to the autoscaler, the operator creates a budget, and a second event reports data that the
 // replicas do not share. For a stack with a volume, a second event reports that the data may not be on the volume,
-// because only the image determines the home directory.
+// because only the image determines the home directory. For a stack with its own configuration, a second event reports
+// that a variable in it is not set.
 func (c *older) needed() map[string]int {
 	autoscaled := c.children["HorizontalPodAutoscaler"]
 	return map[string]int{
 		"patch llamastackdistributions":        c.stacks,
 		"patch llamastackdistributions/status": c.stacks,
-		"create events":                        c.stacks + autoscaled + c.children["PersistentVolumeClaim"],
+		"create events":                        c.stacks + autoscaled + c.children["PersistentVolumeClaim"] + c.configured,
 		"patch deployments":                    2*c.children["Deployment"] + autoscaled,
 		"patch services":                       2 * c.children["Service"],
 		"patch serviceaccounts":                2 * c.children["ServiceAccount"],
 		"patch networkpolicies":                2 * c.children["NetworkPolicy"],
-		"patch configmaps":                     2 * c.children["ConfigMap"],
 		"patch persistentvolumeclaims":         2 * c.children["PersistentVolumeClaim"],
 		"patch horizontalpodautoscalers":       2 * autoscaled,
 		"patch poddisruptionbudgets":           autoscaled,
