@@ -217,7 +217,9 @@ func TestOlderStacksHaveSeparateHosts(t *testing.T) {
 		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(adopted, v1alpha2.GroupVersionKind)},
 	}
 	env.Create(t, ingress)
-	env.PatchStack(t, "adopted", func(s *v1alpha2.LlamaStackDistribution) { delete(s.Annotations, names.AnnotationPaused) })
+	env.PatchStack(t, "adopted", func(stack *v1alpha2.LlamaStackDistribution) {
+		delete(stack.Annotations, names.AnnotationPaused)
+	})
 	env.WaitForCondition(t, "adopted", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureApplied)
 	env.SetOperatorConfig(t, operatorconfig.KeyIngress, "{domain: apps.example.com}")
 	for _, name := range []string{"first", "a"} {

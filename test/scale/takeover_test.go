@@ -232,11 +232,11 @@ func itemsOf(body []byte) (items int, next string, err error) {
 
 // needed returns the writes that the change of ownership requires. For each child, there is one write of the managed
 // fields and one apply. Each stack is written once in its new version and once with its status, and one event reports
-// the changes that the next rollout of the stack contains. The ConfigMap with the CA bundle does not change until then. For a stack with an autoscaler, one more write transfers the
-// replicas of the Deployment to the autoscaler, the operator creates a budget, and a second event reports data that the
-// replicas do not share. For a stack with a volume, a second event reports that the data may not be on the volume,
-// because only the image determines the home directory. For a stack with its own configuration, a second event reports
-// that a variable in it is not set.
+// the changes that the next rollout of the stack contains. The ConfigMap with the CA bundle does not change until then.
+// For a stack with an autoscaler, one more write transfers the replicas of the Deployment to the autoscaler, the
+// operator creates a budget, and a second event reports data that the replicas do not share. For a stack with a volume,
+// a second event reports that the data may not be on the volume, because only the image determines the home directory.
+// For a stack with its own configuration, a second event reports that a variable in it is not set.
 func (c *older) needed() map[string]int {
 	autoscaled := c.children["HorizontalPodAutoscaler"]
 	return map[string]int{
