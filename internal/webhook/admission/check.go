@@ -3,7 +3,10 @@ package admission
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,6 +21,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/trial"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
@@ -143,13 +147,17 @@ func (v *Validator) compare(ctx context.Context, in plan.Input, found *findings)
 	if err != nil {
 		return // This is a bug, which the operator reports.
 	}
+	found.places = built.Places
+	if usesConfigMap(in.Object) {
+		found.count(&in, built.Warnings, len(built.Losses))
+		return
+	}
 	found.warnings = plan.Warnings(found.warnings, built.Warnings)
 	for _, loss := range built.Losses {
 		found.warnings = append(found.warnings, loss.String())
 	}
-	found.places = built.Places
-	if in.Unread || usesConfigMap(in.Object) {
-		return // the objects depend on the labels of the image, or on a ConfigMap that can still change
+	if in.Unread {
+		return // the objects depend on the labels of the image
 	}
 	if found.rendering, err = trial.New(in.Object, built.Objects); err != nil {
 		found.rendering = nil // This is a bug, which the operator reports.
@@ -159,17 +167,34 @@ func (v *Validator) compare(ctx context.Context, in plan.Input, found *findings)
 // refuse adds the errors of a plan. They are only warnings if they can depend on a ConfigMap, because tools apply
 // objects in any order.
 func (f *findings) refuse(refused *plan.ConfigError, in *plan.Input) {
-	if !usesConfigMap(in.Object) {
-		f.errs = append(f.errs, refused.Errors...)
+	if usesConfigMap(in.Object) {
+		f.count(in, refused.Warnings, max(len(refused.Errors), 1))
 		return
 	}
-	for _, err := range refused.Errors {
-		f.warnings = append(f.warnings, intent.Message(err))
+	f.errs = append(f.errs, refused.Errors...)
+}
+
+// count adds the number of findings about the user's configuration. The webhook cannot authenticate its clients, so it
+// does not show the findings themselves: they repeat names in a ConfigMap that the client may not be allowed to read.
+// The finding about the exposure contains no such name.
+func (f *findings) count(in *plan.Input, warnings []stackconfig.Finding, others int) {
+	hidden := others
+	for _, warning := range warnings {
+		switch {
+		case strings.HasPrefix(warning.Path, "spec.networking.expose"):
+			f.warnings = plan.Warnings(f.warnings, []stackconfig.Finding{warning})
+		case !slices.Contains(f.warnings, warning.String()):
+			hidden++
+		}
 	}
-	if len(refused.Errors) == 0 {
-		f.warnings = append(f.warnings, refused.Error())
+	if hidden > 0 {
+		field := "spec.overrideConfig"
+		if in.Object.Spec.BaseConfig != nil {
+			field = "spec.baseConfig"
+		}
+		f.warnings = append(f.warnings, fmt.Sprintf("%s: the configuration has problems (%d); kubectl llamastack validate and "+
+			"the status show them", field, hidden))
 	}
-	f.warnings = plan.Warnings(f.warnings, refused.Warnings)
 }
 
 // usesConfigMap reports whether the configuration depends on a ConfigMap of the user.
