@@ -53,8 +53,14 @@ func (c *checker) families(class *schema.Class, node *yaml.Node, at string, back
 // stores checks the stores that some releases require to start.
 func (c *checker) stores() {
 	for i := range c.Release.Storage.Stores {
-		if store := &c.Release.Storage.Stores[i]; storage.Required(c.Draft, store) && storage.Lacks(c.Draft, store) {
+		store := &c.Release.Storage.Stores[i]
+		if storage.Required(c.Draft, store) && storage.Lacks(c.Draft, store) {
 			c.problem(&schema.Problem{Kind: schema.MissingKey, Want: "a mapping", Fatal: true}, store.Path)
+		} else if setting := storage.LackedWith(c.Draft, store); setting != "" {
+			c.failAt(store.Path, func() string {
+				return fmt.Sprintf("with %s and a provider of the API %s, the server does not start without this store; add the store",
+					setting, draft.APIField(store.RequiredBy))
+			})
 		}
 	}
 }

@@ -2,6 +2,7 @@ package check_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -122,6 +123,42 @@ func TestOverrideVariables(t *testing.T) {
 		got := strings.Join(found(fmt.Sprintf(config, tc.variable), tc.pod), "\n")
 		if !strings.HasPrefix(got, tc.want) || (tc.want == "") != (got == "") {
 			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
+	}
+}
+
+// TestOverrideWithAccessRules checks that access rules require a store for the owners of vector stores.
+func TestOverrideWithAccessRules(t *testing.T) {
+	const config = `version: 2
+distro_name: mine
+apis: [inference, vector_io, files]
+providers:
+  inference: [{provider_id: vllm, provider_type: "remote::vllm", config: {base_url: "http://vllm:8000/v1"}}]
+  files:
+  - {provider_id: f, provider_type: "inline::localfs",
+     config: {storage_dir: /tmp/f, metadata_store: {backend: sql_default, table_name: f}}}
+  vector_io:
+  - {provider_id: faiss, provider_type: "inline::faiss", config: {persistence: {backend: kv_default, namespace: v}}}
+storage:
+  backends:
+    kv_default: {type: kv_sqlite, db_path: /tmp/kv.db}
+    sql_default: {type: sql_sqlite, db_path: /tmp/sql.db}
+  stores: {metadata: {backend: kv_default, namespace: registry}}
+server:
+  auth:
+    provider_config: {type: custom, endpoint: "http://auth/check"}
+    access_policy: [{permit: {actions: [read]}}]
+`
+	want := "error spec.overrideConfig: storage.stores.vector_stores: with server.auth.access_policy and a provider of the API " +
+		"vectorIo, the server does not start without this store; add the store"
+	for line, needed := range map[string]bool{"1.0": false, "1.1": true, "1.5": true} {
+		match, err := release.Lookup(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := found(config, check.Pod{Release: match.Release, Published: true})
+		if slices.Contains(got, want) != needed {
+			t.Errorf("%s: %q", line, got)
 		}
 	}
 }

@@ -50,11 +50,7 @@ func Lacks(d *draft.Draft, store *release.Store) bool {
 func AddNeeded(d *draft.Draft) {
 	for i := range d.Release.Storage.Stores {
 		store := &d.Release.Storage.Stores[i]
-		served := slices.ContainsFunc(d.Index.Of(store.RequiredBy), func(e *draft.Provider) bool { return e.Enabled })
-		if !served || !Lacks(d, store) {
-			continue
-		}
-		if setting := firstSet(d, store); setting != "" {
+		if setting := LackedWith(d, store); setting != "" {
 			origin := draft.Origin{Note: "needed by " + setting}
 			s := storageWriter{Draft: d}
 			s.begin()
@@ -64,6 +60,16 @@ func AddNeeded(d *draft.Draft) {
 				setting, draft.APIField(store.RequiredBy), defaultName(store.Family))})
 		}
 	}
+}
+
+// LackedWith returns the setting with which the server does not start without a store that the configuration lacks, or
+// an empty string.
+func LackedWith(d *draft.Draft, store *release.Store) string {
+	served := slices.ContainsFunc(d.Index.Of(store.RequiredBy), func(e *draft.Provider) bool { return e.Enabled })
+	if !served || !Lacks(d, store) {
+		return ""
+	}
+	return firstSet(d, store)
 }
 
 // PlaceNamed sets the backend of stores that are named only in the settings, such as storage.stores.vector_stores,

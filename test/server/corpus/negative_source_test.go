@@ -54,7 +54,8 @@ var toldElsewhere = map[string]string{
 	"a source in spec.workload.overrides.envFrom":                                                           ownConfig,
 	"the image":                ownConfig,
 	"remove the API from apis": ownConfig,
-	"remove this provider":     ownConfig,
+	"with %s and a provider of the API %s, the server does not start without this store; add the store": ownConfig,
+	"remove this provider": ownConfig,
 	"is a credential in clear text, which anyone who can pull the image can read; ":     labels,
 	"write ${env.NAME} here, and set NAME from a Secret in spec.secretEnv of the stack": labels,
 }
