@@ -75,7 +75,8 @@ func (s *scenario) modelsWith(name, token, variables string, listed ...string) {
 	environment := fmt.Sprintf("{name: VLLM_API_KEY, value: %q}, {name: VLLM_MODELS, value: %q}, %s", token,
 		strings.Join(listed, ","), variables)
 	s.apply(fmt.Sprintf(programService, name, 8000))
-	s.program(name, standIn(defaultRelease), "/standin, vllm", environment, "{httpGet: {path: /health, port: 8000}, periodSeconds: 1}")
+	s.program(name, standIn(defaultRelease), "/standin, vllm", environment,
+		"{httpGet: {path: /health, port: 8000}, periodSeconds: 1, timeoutSeconds: 10}")
 }
 
 // service returns the URL of a stack in the cluster.

@@ -25,7 +25,7 @@ func TestStreamDuringARollOut(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease)
 	s.apply(fmt.Sprintf(programService, "vllm", 8000))
 	s.program("vllm", standIn(defaultRelease), "/standin, vllm", "{name: VLLM_API_KEY, value: sk-real}, {name: VLLM_PAUSE, value: 10s}",
-		"{httpGet: {path: /health, port: 8000}, periodSeconds: 1}")
+		"{httpGet: {path: /health, port: 8000}, periodSeconds: 1, timeoutSeconds: 10}")
 	s.apply(secret("vllm-creds", "token", "sk-real") + stack("my", fmt.Sprintf(streaming, "one")))
 	c := s.client()
 	before := s.settled("my", 1)[0]
