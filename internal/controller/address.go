@@ -44,10 +44,8 @@ func (r *Reconciler) locate(ctx context.Context, target probe.Target) (netip.Add
 // serverPort returns the port of the server's container, according to the running template.
 func serverPort(s *stack, deployment *appsv1.Deployment) int32 {
 	if server := serverContainer(s, deployment); server != nil {
-		for i := range server.Ports {
-			if server.Ports[i].Name == names.PortName {
-				return server.Ports[i].ContainerPort
-			}
+		if port := render.ServerPort(server.Ports); port != nil {
+			return port.ContainerPort
 		}
 	}
 	return render.Port(&s.Spec)

@@ -27,7 +27,6 @@ func TestRunningCalls(t *testing.T) {
 	env.StartOperator(t, "calls-1")
 	env.Create(t, env.NewStack(t, "my", strings.Replace(controllertest.SecretSpec, "1Gi}", "1Gi}, podDisruptionBudget: {minAvailable: 1}", 1)))
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-
 	stack := &v1alpha2.LlamaStackDistribution{}
 	env.Get(t, "my", stack)
 	children := []string{
@@ -42,8 +41,8 @@ func TestRunningCalls(t *testing.T) {
 	}
 	want := append(slices.Clone(children), "patch llamastackdistributions status my")
 	seen := env.WaitUntilIdle(t, "calls-1")
-	got := controllertest.SortWrites(controllertest.ListWrites(seen))
-	if diff := cmp.Diff(controllertest.SortWrites(want), got); diff != "" {
+	writes := controllertest.SortWrites(controllertest.ListWrites(seen))
+	if diff := cmp.Diff(controllertest.SortWrites(want), writes); diff != "" {
 		t.Errorf("writes of a new object (-want +got):\n%s", diff)
 	}
 

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
@@ -18,8 +17,7 @@ import (
 // checkOverride checks the user's own configuration with the rules for generated configurations, and with the variables
 // that the rendered pod sets. It returns an error for a configuration with which the server certainly does not start,
 // so that running pods are not replaced. The findings are only warnings if the release is unknown, and if the pods
-// already run with the configuration. The user's own command may
-// read another file.
+// already run with the configuration. The user's own command may read another file.
 func (p *Plan) checkOverride(in Input) error {
 	if p.Mode != ModeOverride {
 		return nil
@@ -56,16 +54,13 @@ func (p *Plan) pod(in Input, rel *release.Release) check.Pod {
 	pod := check.Pod{
 		Release: rel, Published: in.Distribution.FromCatalog(), ReadinessProbe: in.Intent.Container.ReadinessProbe,
 	}
-	containers := p.Rendered.Deployment.Spec.Template.Spec.Containers
-	server := slices.IndexFunc(containers, func(c corev1ac.ContainerApplyConfiguration) bool {
-		return *c.Name == names.ServerContainer(in.Object.Annotations)
-	})
-	if server < 0 {
+	server := serverOf(p.Rendered.Deployment.Spec.Template, in)
+	if server == nil {
 		pod.MoreVariables = true
 		return pod
 	}
-	pod.MoreVariables = len(containers[server].EnvFrom) > 0
-	for _, variable := range containers[server].Env {
+	pod.MoreVariables = len(server.EnvFrom) > 0
+	for _, variable := range server.Env {
 		if variable.ValueFrom != nil || variable.Value != nil && *variable.Value != "" {
 			pod.Variables = append(pod.Variables, *variable.Name)
 		}

@@ -17,26 +17,33 @@ import (
 
 // surroundings adds warnings about pods that do not work with their file systems, proxy or service mesh.
 func (p *Plan) surroundings(in Input, deployment *appsv1ac.DeploymentApplyConfiguration) {
-	template := deployment.Spec.Template
-	name := names.ServerContainer(in.Object.Annotations)
-	i := slices.IndexFunc(template.Spec.Containers, func(c corev1ac.ContainerApplyConfiguration) bool {
-		return ptr.Deref(c.Name, "") == name
-	})
-	if i < 0 {
+	template, spec := deployment.Spec.Template, &in.Object.Spec
+	server := serverOf(template, in)
+	if server == nil {
 		return
 	}
-	server, spec := &template.Spec.Containers[i], &in.Object.Spec
 	p.readOnly(spec, server)
 	p.networkFiles(spec)
 	p.throughProxy(in, server)
 	p.meshed(template)
 }
 
+// serverOf returns the server's container in a rendered pod, or nil if the user removed it.
+func serverOf(template *corev1ac.PodTemplateSpecApplyConfiguration, in Input) *corev1ac.ContainerApplyConfiguration {
+	name := names.ServerContainer(in.Object.Annotations)
+	for i := range template.Spec.Containers {
+		if container := &template.Spec.Containers[i]; ptr.Deref(container.Name, "") == name {
+			return container
+		}
+	}
+	return nil
+}
+
 // readOnly warns about a server that cannot write to its home directory.
 func (p *Plan) readOnly(spec *v1alpha2.LlamaStackDistributionSpec, server *corev1ac.ContainerApplyConfiguration) {
 	security := server.SecurityContext
 	if security == nil || !ptr.Deref(security.ReadOnlyRootFilesystem, false) || valueOf(server, names.EnvHome) != "" ||
-		spec.Workload.Storage != nil {
+		storage(spec) {
 		return
 	}
 	p.warn("spec.workload.overrides.podTemplate", "readOnlyRootFilesystem is true, and the server writes to its home "+
@@ -48,7 +55,7 @@ func (p *Plan) readOnly(spec *v1alpha2.LlamaStackDistributionSpec, server *corev
 // usually a network file system, on which the locks of SQLite do not work between processes.
 func (p *Plan) networkFiles(spec *v1alpha2.LlamaStackDistributionSpec) {
 	workers := render.Workers(spec)
-	if workers < 2 || spec.Workload.Storage == nil ||
+	if workers < 2 || !storage(spec) ||
 		!slices.Contains(spec.Workload.Storage.AccessModes, corev1.ReadWriteMany) || len(p.inFiles()) == 0 {
 		return
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/suggest"
@@ -47,7 +46,7 @@ func (p *Plan) variableWarnings(in Input) {
 	if len(all) == 0 {
 		return
 	}
-	root := configRoot(p.stores.config)
+	root := p.root()
 	reads := references(root)
 	for _, one := range all {
 		if slices.Contains(reads, one.name) {
@@ -66,14 +65,6 @@ func (p *Plan) variableWarnings(in Input) {
 		}
 	}
 	p.endpointVariables(in, root, all)
-}
-
-func configRoot(config []byte) *yaml.Node {
-	base, err := baseconfig.ParseUncached(config)
-	if err != nil {
-		return nil
-	}
-	return base.Root()
 }
 
 // references returns the variables that a configuration reads.
@@ -127,7 +118,7 @@ func (p *Plan) endpointVariables(in Input, root *yaml.Node, all []variable) {
 	if root == nil && p.Mode == ModeImageDefault {
 		if known, ok := in.Distribution.Release.Distribution(defaultDistribution); ok {
 			if data, err := known.YAML(); err == nil {
-				root = configRoot(data)
+				root = rootOf(data)
 			}
 		}
 	}
