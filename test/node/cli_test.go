@@ -75,7 +75,8 @@ func (u *user) answers() {
 	first := string(buffer[:n])
 	rest, err := io.ReadAll(stdout)
 	if err := command.Wait(); err != nil {
-		u.t.Errorf("%s: %v: %s", line, err, &problem)
+		log, _ := kubectl(u.t.Context(), nil, "logs", "--namespace="+u.namespace, "--selector=app=llama-stack")
+		u.t.Errorf("%s: %v: %s\n%s", line, err, &problem, log)
 	}
 	u.record(line, first+string(rest))
 	if want := "hello from the model\n"; first+string(rest) != want || err != nil {

@@ -12,6 +12,7 @@ const events = `# what the compiler says
 {"Action":"attr","Package":"m/test/server/conformance","Test":"TestParse/1.5","Key":"cases","Value":"889 of 890"}
 {"Action":"attr","Package":"m/test/server/conformance","Test":"TestNegative/0.3","Key":"cases","Value":"12 of 12"}
 {"Action":"attr","Package":"m/test/server/conformance","Test":"TestInitialize/0.3","Key":"cases","Value":"86 of 86"}
+{"Action":"attr","Package":"m/test/server/conformance","Test":"TestWideStacks/0.3","Key":"cases","Value":"9 of 9"}
 {"Action":"output","Package":"m/test/server/conformance","Test":"TestParse/0.3","Output":"words\n"}
 {"Action":"pass","Package":"m/test/server/conformance","Test":"TestParse/0.3"}
 {"Action":"pass","Package":"m/test/server/boot","Test":"TestStacksBoot/0.3.5/simple.yaml"}
@@ -32,9 +33,9 @@ func TestTable(t *testing.T) {
 	if err := found.print(&got); err != nil {
 		t.Fatal(err)
 	}
-	want := `release   parse     negative   initialize   boot
-0.3       848/848   12/12      86/86        3/3
-1.5       889/890   -          -            0/1
+	want := `release   parse     negative   initialize   stacks   boot
+0.3       848/848   12/12      86/86        9/9      3/3
+1.5       889/890   -          -            -        0/1
 `
 	if diff := cmp.Diff(want, got.String()); diff != "" {
 		t.Errorf("table (-want +got):\n%s", diff)

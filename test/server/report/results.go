@@ -23,10 +23,12 @@ const boot = "boot"
 
 // counted maps the name of a test to the tier whose cases the test runs, for every tier except boot. Such a test
 // reports the number of cases in its attribute "cases", for example "877 of 877".
-var counted = map[string]string{"TestParse": "parse", "TestNegative": "negative", "TestInitialize": "initialize"}
+var counted = map[string]string{
+	"TestParse": "parse", "TestNegative": "negative", "TestInitialize": "initialize", "TestWideStacks": "stacks",
+}
 
 // tiers are the columns, from the cheapest to the most expensive.
-var tiers = []string{"parse", "negative", "initialize", boot}
+var tiers = []string{"parse", "negative", "initialize", "stacks", boot}
 
 // count contains the number of cases that passed and the total number of cases.
 type count struct{ passed, all int }
