@@ -108,7 +108,7 @@ func TestPreflight(t *testing.T) {
 	}
 	c.provider(s.service("my"), "first", map[string]any{"base_url": "http://first:8000/v1"})
 
-	s.apply(stack("my", fmt.Sprintf(tried, "third", `{name: STANDIN_START, value: 15s}`)))
+	s.apply(stack("my", fmt.Sprintf(tried, "third", `{name: STANDIN_START, value: 30s}`)))
 	s.condition("my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonPreflightInProgress)
 	c.provider(s.service("my"), "first", map[string]any{"base_url": "http://first:8000/v1"})
 	s.condition("my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)

@@ -25,7 +25,7 @@ func TestSlowStart(t *testing.T) {
 	s.apply(stack("my", fmt.Sprintf(serving, "first", "")))
 	s.ready("my")
 	before := s.onePod("my")
-	s.apply(stack("my", fmt.Sprintf(serving, "second", `{name: STANDIN_START, value: 15s}`)))
+	s.apply(stack("my", fmt.Sprintf(serving, "second", `{name: STANDIN_START, value: 45s}`)))
 	s.eventually(func() error { // the new pod runs, but is not counted as available
 		pods, err := s.pods("my")
 		if err != nil {

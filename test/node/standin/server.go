@@ -23,6 +23,8 @@ const (
 	defaultPort = "8321"
 	// upstreamTimeout is the time limit for a model server's response. On a busy node, a lost DNS query alone takes 5 s.
 	upstreamTimeout = time.Minute
+	// upstreamTries is the number of attempts to reach a model server, as the real server's OpenAI client makes them.
+	upstreamTries = 3
 )
 
 // server implements the part of the API that the operator and its users call first.
@@ -149,6 +151,11 @@ func (s *server) forward(ctx context.Context, w http.ResponseWriter, to *provide
 	upstream.Header.Set("Content-Type", "application/json")
 	upstream.Header.Set("Authorization", "Bearer "+to.token())
 	response, err := s.client.Do(upstream)
+	for tries := 1; err != nil && tries < upstreamTries && ctx.Err() == nil; tries++ {
+		fmt.Fprintf(s.stderr, "standin: attempt %d: %v\n", tries, err)
+		upstream.Body = io.NopCloser(bytes.NewReader(body))
+		response, err = s.client.Do(upstream)
+	}
 	if err != nil {
 		return fmt.Errorf("send a request to the model server: %w", err)
 	}
