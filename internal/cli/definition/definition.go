@@ -62,8 +62,8 @@ func newVersion(external *apiextensionsv1.JSONSchemaProps) (*version, error) {
 // Prepare reads and compiles what Check needs for a version of the API, so that the first call of Check does not wait
 // for it.
 func Prepare(name string) {
+	go func() { _, _ = compiled() }()
 	if known, err := versions(); err == nil && known[name] != nil {
 		known[name].rules()
 	}
-	_, _ = compiled()
 }
