@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/findings"
@@ -174,6 +176,12 @@ func (o *validateOptions) planner(found *dryrun.Manifests, stdin io.Reader) (fun
 	return func(s dryrun.Stack) dryrun.Outcome { return offlineChange(found, s, previous) }, nil
 }
 
+// result is what the checks of one stack say.
+type result struct {
+	list  []findings.Finding
+	valid bool
+}
+
 // check returns the findings for all stacks. With --output text, it also prints them. If a stack is invalid, the error
 // is a rejection. If no stack can be read, the error is a rejection and the report is nil.
 func (o *validateOptions) check(ctx context.Context, stdin io.Reader, p printer) (*findings.Report, error) {
@@ -192,18 +200,27 @@ func (o *validateOptions) check(ctx context.Context, stdin io.Reader, p printer)
 	if o.cluster != nil {
 		check = onServer(ctx, o.cluster, check)
 	}
-	report := &findings.Report{Stacks: []findings.Object{}, Findings: []findings.Finding{}}
+	results := make([]result, len(found.Stacks))
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range found.Stacks {
+		group.Go(func() error {
+			outcome := check(found.Stacks[i])
+			results[i].list, results[i].valid = dryrun.Reported(&found.Stacks[i], &outcome, o.strict)
+			return nil
+		})
+	}
+	_ = group.Wait() // no function of the group returns an error
+	report := &findings.Report{Stacks: []findings.Object{}, Findings: []findings.Finding{}}
+	for i, r := range results {
 		s := &found.Stacks[i]
-		outcome := check(*s)
-		list, valid := dryrun.Reported(s, &outcome, o.strict)
-		report.Findings = append(report.Findings, list...)
-		report.Stacks = append(report.Stacks, s.Checked(valid))
-		if !valid {
+		report.Findings = append(report.Findings, r.list...)
+		report.Stacks = append(report.Stacks, s.Checked(r.valid))
+		if !r.valid {
 			report.Invalid++
 		}
 		if o.output == findings.FormText {
-			p.findings(s, list, valid)
+			p.findings(s, r.list, r.valid)
 		}
 	}
 	if report.Invalid > 0 {
