@@ -26,6 +26,10 @@ func TestSettingsOfOtherReleases(t *testing.T) {
 			"0.3", "settings: {connectors_of_mine: 1, safety: {default_shield_id: guard}}",
 			"spec.settings.safety: server release 0.3 does not support safety and ignores it; releases that support it: 0.4, 0.5, 0.6, 0.7, 0.8",
 		},
+		"a default shield without shields": {
+			"0.7", "settings: {safety: {default_shield_id: guard}}",
+			`no shields are registered, so requests that use this default fail until a client registers "guard"; add "guard" to spec.resources.shields`,
+		},
 		"a key that a field has set": {
 			"0.3", "disabled: [telemetry]\n  settings: {telemetry: {enabled: true}}",
 			"spec.settings.telemetry.enabled: is also set by spec.disabled[0]; keep one of them",

@@ -112,7 +112,7 @@ func (c *checker) unusable(reference release.Reference, unsure bool, problem fun
 
 // resourceReference reports a default shield that does not exist or whose API the server does not serve, because the
 // server does not start with such a default. If no shields are registered, the server does not check the default
-// (server fact 59).
+// (server fact 59), and the function reports a warning.
 func (c *checker) resourceReference(reference release.Reference, setting *yaml.Node) {
 	id := draft.NamedID(setting, reference.ResourceKey)
 	known, ok := c.Release.Resource(reference.Resource)
@@ -131,6 +131,10 @@ func (c *checker) resourceReference(reference release.Reference, setting *yaml.N
 			other, _ := envref.Static(yamlnode.Text(item, known.IDKey))
 			ids = append(ids, other)
 		}
+	}
+	if at := c.OriginAt(reference.Path).Path; len(ids) == 0 && at != nil {
+		c.Warnf(at, "no %[1]s are registered, so requests that use this default fail until a client registers %[2]q; add %[2]q to spec.resources.%[1]s",
+			reference.Resource, id)
 	}
 	if len(ids) > 0 && !slices.Contains(ids, id) {
 		c.failAt(reference.Path, func() string {

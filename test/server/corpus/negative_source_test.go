@@ -32,8 +32,9 @@ var toldElsewhere = map[string]string{
 	"# Generated. Change the LlamaStackDistribution, not this file.\n":                header,
 	"line %d: the document has more than %d bytes after its aliases are expanded; %s": "TestParseErrors: a case is one mistake in a stack, not a base of a megabyte",
 
-	"not known, configured as ":                                     header,
-	"; the server release is unknown)":                              "only for an image of an unknown release: TestGenerate/aliases/unknown-release",
+	"not known, configured as ":        header,
+	"; the server release is unknown)": "only for an image of an unknown release: TestGenerate/aliases/unknown-release",
+	"no %[1]s are registered, so requests that use this default fail until a client registers %[2]q; add %[2]q to spec.resources.%[1]s": "the server starts (server fact 59): TestSettingsOfOtherReleases",
 	"override config: %w":                                           override,
 	"override config: server must be a mapping, got %s":             override,
 	"%q is not a part of a connection string":                       "the parts are constants, so only a defect can cause this message",
