@@ -8,17 +8,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// isMixed reports whether a Ready pod matches the selector but does not have the Deployment's template. It also returns
-// true if the newest ReplicaSet is not in the cache yet. A terminating pod is Ready until its server has stopped. The
-// Deployment no longer counts such a pod, so a rollout may be complete while the pod still answers requests. A pod on a
-// failed node is not Ready.
+// isMixed reports whether a pod that the operator may ask does not have the Deployment's template. It also returns true
+// if the newest ReplicaSet is not in the cache yet. Other pods with the labels of the stack do not count, because the
+// operator does not ask them.
 func isMixed(in WorkloadInput) bool {
 	current := currentSet(in.Deployment, in.ReplicaSets)
-	if behind(current, revisionOf(in.Deployment)) {
-		return true
+	if in.Deployment == nil || behind(current, revisionOf(in.Deployment)) {
+		return in.Deployment != nil
 	}
-	return slices.ContainsFunc(in.Pods, func(pod corev1.Pod) bool {
-		return isTrue(&pod, corev1.PodReady) && (current == nil || !metav1.IsControlledBy(&pod, current))
+	return slices.ContainsFunc(ServingPods(in.Deployment.UID, in.ReplicaSets, in.Pods), func(pod corev1.Pod) bool {
+		return current == nil || !metav1.IsControlledBy(&pod, current)
 	})
 }
 

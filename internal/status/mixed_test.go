@@ -13,7 +13,7 @@ import (
 // podOf returns a pod of a ReplicaSet. `ready` is the status of its condition Ready, and `ending` states whether the
 // pod is terminating.
 func podOf(set *appsv1.ReplicaSet, ready corev1.ConditionStatus, ending bool) corev1.Pod {
-	pod := corev1.Pod{Status: corev1.PodStatus{Conditions: []corev1.PodCondition{
+	pod := corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{
 		{Type: corev1.PodScheduled, Status: corev1.ConditionTrue}, {Type: corev1.PodReady, Status: ready},
 	}}}
 	if set != nil {
@@ -51,12 +51,12 @@ func TestMixed(t *testing.T) {
 		"a terminating pod of the previous template": {
 			counted("10"), both,
 			[]corev1.Pod{serves, podOf(&before, corev1.ConditionTrue, true)},
-			true,
+			false,
 		},
 		"a terminating pod whose ReplicaSet is deleted": {
 			counted("10"), both[1:],
 			[]corev1.Pod{serves, podOf(&before, corev1.ConditionTrue, true)},
-			true,
+			false,
 		},
 		"a stopped pod of the previous template": {
 			counted("10"), both,
@@ -76,9 +76,9 @@ func TestMixed(t *testing.T) {
 		"a pod without an owner": {
 			counted("10"), both,
 			[]corev1.Pod{serves, podOf(nil, corev1.ConditionTrue, false)},
-			true,
+			false,
 		},
-		"a pod whose ReplicaSet is not cached": {deployment(1, 1, 1, 1), nil, []corev1.Pod{serves}, true},
+		"a pod whose ReplicaSet is not cached": {deployment(1, 1, 1, 1), nil, []corev1.Pod{serves}, false},
 		"the newest ReplicaSet is not cached": {
 			counted("10"), both[:1],
 			[]corev1.Pod{podOf(&before, corev1.ConditionTrue, false)},

@@ -32,7 +32,7 @@ type Observation struct {
 	// Earlier reports whether the Deployment has had an earlier configuration. If so, pods may still serve requests
 	// with that configuration.
 	Earlier bool
-	// Mixed reports whether pods with a template other than the Deployment's may answer requests to the Service.
+	// Mixed reports whether pods of the Deployment with an earlier template may answer the operator's requests.
 	Mixed bool
 }
 
