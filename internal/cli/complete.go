@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/starter"
@@ -65,7 +67,11 @@ func completionOf(command *cobra.Command, flag string) cobra.CompletionFunc {
 	case flag == "color":
 		return cobra.FixedCompletions(colorChoices, cobra.ShellCompDirectiveNoFileComp)
 	case flag == "context":
-		return completeContexts
+		return completeConfig(func(c *clientcmdapi.Config) []string { return slices.Sorted(maps.Keys(c.Contexts)) })
+	case flag == "cluster":
+		return completeConfig(func(c *clientcmdapi.Config) []string { return slices.Sorted(maps.Keys(c.Clusters)) })
+	case flag == "user":
+		return completeConfig(func(c *clientcmdapi.Config) []string { return slices.Sorted(maps.Keys(c.AuthInfos)) })
 	case flag == "namespace" && onCluster:
 		return completeNamespaces
 	case flag == "release":
@@ -153,22 +159,13 @@ func settingKeys(command *cobra.Command) []string {
 	return keys
 }
 
-// clusterOf connects to the cluster that the flags on the incomplete command line select.
-func clusterOf(command *cobra.Command) (*kube.Cluster, error) {
-	flags := kube.Flags{
-		Kubeconfig: flagOf(command, "kubeconfig"), Context: flagOf(command, "context"),
-		Namespace: flagOf(command, "namespace"),
-	}
-	return flags.Connect(command.Root().Version)
-}
-
 // completeStacks completes the name of a stack in the command's namespace. After an error, it returns no names, because
 // a shell does not show messages from a completion.
 func completeStacks(command *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	cluster, err := clusterOf(command)
+	cluster, err := kube.FlagsOf(command).Connect(command.Root().Version)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -187,7 +184,7 @@ func completeStacks(command *cobra.Command, args []string, _ string) ([]string, 
 
 // completeNamespaces completes the names of namespaces.
 func completeNamespaces(command *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-	cluster, err := clusterOf(command)
+	cluster, err := kube.FlagsOf(command).Connect(command.Root().Version)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -207,18 +204,15 @@ func contextOf(command *cobra.Command) context.Context {
 	return context.Background()
 }
 
-// completeContexts completes the names of the contexts in the kubeconfig.
-func completeContexts(command *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = flagOf(command, "kubeconfig")
-	config, err := rules.Load()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+// completeConfig returns a completion with names from the kubeconfig.
+func completeConfig(namesIn func(*clientcmdapi.Config) []string) cobra.CompletionFunc {
+	return func(command *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		rules := clientcmd.NewDefaultClientConfigLoadingRules()
+		rules.ExplicitPath = flagOf(command, "kubeconfig")
+		config, err := rules.Load()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return namesIn(config), cobra.ShellCompDirectiveNoFileComp
 	}
-	var names []string
-	for name := range config.Contexts {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names, cobra.ShellCompDirectiveNoFileComp
 }

@@ -215,7 +215,7 @@ func TestToken(t *testing.T) {
 				}
 			}
 			contains(t, with("").err, "error: the server requires a token; use --token-file FILE (status 401)")
-			got := with("", "--token", "x"+canary)
+			got := with("x"+canary, "--token-file", "-")
 			contains(t, got.err, "error: the server does not accept the token; check the token, or log in again (status 401)")
 			if strings.Contains(got.out+got.err, canary) {
 				t.Errorf("a message contains the token:\n%s", got.err)

@@ -166,6 +166,16 @@ func TestStacks(t *testing.T) {
 	}
 }
 
+// A suggested command has the flags for the connection, without secrets.
+func TestSelection(t *testing.T) {
+	cluster := connect(t, kubeconfigOf(t, "http://127.0.0.1", "team-a"), "--as", "alice", "--as-group", "a",
+		"--as-group", "b", "--insecure-skip-tls-verify", "--token", "secret", "-n", "b")
+	got, _, _ := strings.Cut(cluster.Selection(), " --kubeconfig ")
+	if want := " --as alice --as-group a --as-group b --insecure-skip-tls-verify=true"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // The message about each failure contains a remedy.
 func TestFailures(t *testing.T) {
 	const at = "/namespaces/team-a/llamastackdistributions/my"
