@@ -222,7 +222,8 @@ func TestDocumentation(t *testing.T) {
 		}
 		contains(t, string(index), "[`"+verb+"`]("+file+")")
 		contains(t, string(page), "# "+verb+"\n", "## Exit codes\n")
-		help, connection, _ := strings.Cut(run(t, "", append(strings.Fields(verb), "--help")...).out, "Flags for the connection:")
+		text := run(t, "", append(strings.Fields(verb), "--help")...).out
+		help, connection, _ := strings.Cut(text, "Flags for the connection:")
 		for text, page := range map[string][]byte{help: page, connection: index} {
 			for word := range strings.FieldsSeq(text) {
 				if flag := strings.TrimRight(word, ",.:"); strings.HasPrefix(flag, "--") && flag != "--color" {

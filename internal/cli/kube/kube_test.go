@@ -168,10 +168,11 @@ func TestStacks(t *testing.T) {
 
 // A suggested command has the flags for the connection, without secrets.
 func TestSelection(t *testing.T) {
-	cluster := connect(t, kubeconfigOf(t, "http://127.0.0.1", "team-a"), "--as", "alice", "--as-group", "a",
+	kubeconfig := kubeconfigOf(t, "http://127.0.0.1", "team-a")
+	cluster := connect(t, kubeconfig, "--as", "alice", "--as-group", "a",
 		"--as-group", "b", "--insecure-skip-tls-verify", "--token", "secret", "-n", "b")
-	got, _, _ := strings.Cut(cluster.Selection(), " --kubeconfig ")
-	if want := " --as alice --as-group a --as-group b --insecure-skip-tls-verify=true"; got != want {
+	want := " --kubeconfig " + kubeconfig + " --as alice --as-group a --as-group b --insecure-skip-tls-verify=true"
+	if got := cluster.Selection(); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
