@@ -179,7 +179,7 @@ func TestModelsLive(t *testing.T) {
 
 // Flags that concern the server require --live.
 func TestModelsWithoutLive(t *testing.T) {
-	for _, flag := range []string{"token", "token-file", "ca-file"} {
+	for _, flag := range []string{"token-file", "ca-file"} {
 		got := run(t, "", "models", "my", "--"+flag, canary)
 		want := "error: --" + flag + ": without --live, the command does not connect to the server; set --live, or remove --" + flag
 		if got.code != 2 || !strings.HasPrefix(got.err, want) || strings.Contains(got.out+got.err, canary) {
