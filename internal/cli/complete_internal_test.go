@@ -72,7 +72,6 @@ func completions(t *testing.T, args []string) string {
 	t.Helper()
 	var flags kube.Flags
 	look := &cobra.Command{Use: "look NAME", Run: func(*cobra.Command, []string) {}}
-	flags.AddConnection(look)
 	flags.AddScope(look)
 	var out strings.Builder
 	root := &cobra.Command{Use: "root", Version: "test"}

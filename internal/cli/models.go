@@ -52,7 +52,6 @@ func newModelsCommand(streams Streams, version string) *cobra.Command {
 				})
 		},
 	}
-	options.AddConnection(command)
 	options.AddNamespace(command)
 	options.add(command)
 	command.Flags().StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")

@@ -70,7 +70,6 @@ func ExcludeConnection(command *cobra.Command, flag string) {
 // FlagsOf returns the flags on the incomplete command line of a command.
 func FlagsOf(command *cobra.Command) *Flags {
 	found, own := &Flags{}, &cobra.Command{}
-	found.AddConnection(own)
 	found.AddNamespace(own)
 	command.Flags().Visit(func(given *pflag.Flag) {
 		if flag := own.Flags().Lookup(given.Name); flag != nil {
@@ -90,12 +89,13 @@ func values(flag *pflag.Flag) []string {
 	return []string{flag.Value.String()}
 }
 
-// AddNamespace adds the flag that selects one namespace.
+// AddNamespace adds the flags for the connection, and the flag that selects one namespace.
 func (f *Flags) AddNamespace(command *cobra.Command) {
+	f.AddConnection(command)
 	command.Flags().StringVarP(&f.Namespace, "namespace", "n", "", "namespace of the stack (default: the namespace of the context)")
 }
 
-// AddScope adds the flags that select stacks by their namespace and their labels.
+// AddScope adds the flags for the connection, and the flags that select stacks by their namespace and their labels.
 func (f *Flags) AddScope(command *cobra.Command) {
 	f.AddNamespace(command)
 	flags := command.Flags()

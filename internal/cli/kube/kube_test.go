@@ -76,7 +76,6 @@ func connect(t *testing.T, kubeconfig string, args ...string) *kube.Cluster {
 	t.Helper()
 	var flags kube.Flags
 	command := &cobra.Command{Run: func(*cobra.Command, []string) {}}
-	flags.AddConnection(command)
 	flags.AddScope(command)
 	command.SetArgs(append([]string{"--kubeconfig", kubeconfig}, args...))
 	if err := command.Execute(); err != nil {
