@@ -13,8 +13,10 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
 )
 
 func main() {
@@ -159,7 +161,17 @@ func page(command *cobra.Command) string {
 	block(&text, "Synopsis", strings.Replace(command.UseLine(), "kubectl-llamastack", "kubectl llamastack", 1))
 	block(&text, "Description", command.Long)
 	block(&text, "Examples", dedent(command.Example))
-	block(&text, "Flags", command.LocalFlags().FlagUsages())
+	var own pflag.FlagSet
+	connection := kube.Connection(command)
+	command.LocalFlags().VisitAll(func(flag *pflag.Flag) {
+		if connection.Lookup(flag.Name) == nil {
+			own.AddFlag(flag)
+		}
+	})
+	block(&text, "Flags", own.FlagUsages())
+	if connection.HasFlags() {
+		text.WriteString("\nThe command also has the [flags for the connection](README.md#flags-for-the-connection).\n")
+	}
 	text.WriteString("\n## Exit codes\n\n| code | meaning |\n|---|---|\n")
 	for i, meaning := range exitCodes[nameOf(command)] {
 		if meaning != "" {
@@ -197,6 +209,12 @@ func overview(root *cobra.Command) string {
 		}
 	}
 	block(&text, "Flag for every command", root.PersistentFlags().FlagUsages())
+	for _, command := range leaves(root) {
+		if connection := kube.Connection(command); connection.HasFlags() {
+			block(&text, "Flags for the connection", connection.FlagUsages())
+			break
+		}
+	}
 	text.WriteString("\n")
 	return text.String()
 }

@@ -56,7 +56,6 @@ func newChatCommand(streams Streams, version string) *cobra.Command {
 			return runChat(ctx, command.InOrStdin(), streams, version, args, &options)
 		},
 	}
-	options.AddConnection(command)
 	options.AddNamespace(command)
 	options.add(command)
 	flags := command.Flags()

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/starter"
@@ -65,17 +67,19 @@ func completionOf(command *cobra.Command, flag string) cobra.CompletionFunc {
 	case flag == "color":
 		return cobra.FixedCompletions(colorChoices, cobra.ShellCompDirectiveNoFileComp)
 	case flag == "context":
-		return completeContexts
+		return completed(func(c *cobra.Command) []string { return slices.Sorted(maps.Keys(kubeconfig(c).Contexts)) })
+	case flag == "cluster":
+		return completed(func(c *cobra.Command) []string { return slices.Sorted(maps.Keys(kubeconfig(c).Clusters)) })
+	case flag == "user":
+		return completed(func(c *cobra.Command) []string { return slices.Sorted(maps.Keys(kubeconfig(c).AuthInfos)) })
 	case flag == "namespace" && onCluster:
-		return completeNamespaces
+		return completed(namespaces)
 	case flag == "release":
 		return cobra.FixedCompletions(release.Offered(), cobra.ShellCompDirectiveNoFileComp)
 	case flag == "output" && strings.Contains(command.Flags().Lookup("output").Usage, "table, json or yaml"):
 		return cobra.FixedCompletions([]string{formTable, formJSON, formYAML}, cobra.ShellCompDirectiveNoFileComp)
 	case flag == "api":
-		return func(command *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-			return camelCased(apisOf(command)), cobra.ShellCompDirectiveNoFileComp
-		}
+		return completed(func(c *cobra.Command) []string { return camelCased(apisOf(c)) })
 	default:
 		return nil
 	}
@@ -125,18 +129,23 @@ func completeProviderTypes(command *cobra.Command, args []string, _ string) ([]s
 
 // completeInit completes the init flags that accept one of several values.
 func completeInit(command *cobra.Command) {
-	fixed := func(values func(command *cobra.Command) []string, more cobra.ShellCompDirective) cobra.CompletionFunc {
-		return func(command *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-			return values(command), cobra.ShellCompDirectiveNoFileComp | more
-		}
-	}
-	for flag, complete := range map[string]cobra.CompletionFunc{
-		"provider":     fixed(func(c *cobra.Command) []string { return starter.Providers(flagOf(c, "release")) }, 0),
-		"setting":      fixed(settingKeys, cobra.ShellCompDirectiveNoSpace),
-		"store":        fixed(func(*cobra.Command) []string { return starter.Stores() }, 0),
-		"distribution": fixed(func(*cobra.Command) []string { return distribution.Known(distribution.Overrides{}) }, 0),
+	for flag, names := range map[string]func(*cobra.Command) []string{
+		"provider":     func(c *cobra.Command) []string { return starter.Providers(flagOf(c, "release")) },
+		"store":        func(*cobra.Command) []string { return starter.Stores() },
+		"distribution": func(*cobra.Command) []string { return distribution.Known(distribution.Overrides{}) },
 	} {
-		must(command.RegisterFlagCompletionFunc(flag, complete))
+		must(command.RegisterFlagCompletionFunc(flag, completed(names)))
+	}
+	must(command.RegisterFlagCompletionFunc("setting",
+		func(command *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+			return settingKeys(command), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+		}))
+}
+
+// completed returns a completion with the names that a function returns for the incomplete command line.
+func completed(names func(*cobra.Command) []string) cobra.CompletionFunc {
+	return func(command *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		return names(command), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
@@ -153,72 +162,51 @@ func settingKeys(command *cobra.Command) []string {
 	return keys
 }
 
-// clusterOf connects to the cluster that the flags on the incomplete command line select.
-func clusterOf(command *cobra.Command) (*kube.Cluster, error) {
-	flags := kube.Flags{
-		Kubeconfig: flagOf(command, "kubeconfig"), Context: flagOf(command, "context"),
-		Namespace: flagOf(command, "namespace"),
-	}
-	return flags.Connect(command.Root().Version)
-}
-
-// completeStacks completes the name of a stack in the command's namespace. After an error, it returns no names, because
-// a shell does not show messages from a completion.
+// completeStacks completes the name of a stack in the command's namespace.
 func completeStacks(command *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	cluster, err := clusterOf(command)
+	return namesOnCluster(command, func(ctx context.Context, cluster *kube.Cluster) (names []string, err error) {
+		stacks, err := cluster.Stacks(ctx)
+		for i := range stacks {
+			names = append(names, stacks[i].Name)
+		}
+		return names, err
+	}), cobra.ShellCompDirectiveNoFileComp
+}
+
+func namespaces(command *cobra.Command) []string {
+	return namesOnCluster(command, func(ctx context.Context, cluster *kube.Cluster) ([]string, error) {
+		return cluster.Namespaces(ctx)
+	})
+}
+
+// namesOnCluster returns names from the cluster that the incomplete command line selects. After an error, it returns no
+// names, because a shell does not show messages from a completion.
+func namesOnCluster(
+	command *cobra.Command, list func(context.Context, *kube.Cluster) ([]string, error),
+) []string {
+	cluster, err := kube.FlagsOf(command).Connect(command.Root().Version)
 	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+		return nil
 	}
-	ctx, cancel := context.WithTimeout(contextOf(command), completionTime)
+	ctx, cancel := context.WithTimeout(command.Context(), completionTime)
 	defer cancel()
-	stacks, err := cluster.Stacks(ctx)
+	names, err := list(ctx, cluster)
 	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+		return nil
 	}
-	names := make([]string, 0, len(stacks))
-	for i := range stacks {
-		names = append(names, stacks[i].Name)
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
+	return names
 }
 
-// completeNamespaces completes the names of namespaces.
-func completeNamespaces(command *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-	cluster, err := clusterOf(command)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	ctx, cancel := context.WithTimeout(contextOf(command), completionTime)
-	defer cancel()
-	names, err := cluster.Namespaces(ctx)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
-}
-
-func contextOf(command *cobra.Command) context.Context {
-	if ctx := command.Context(); ctx != nil {
-		return ctx
-	}
-	return context.Background()
-}
-
-// completeContexts completes the names of the contexts in the kubeconfig.
-func completeContexts(command *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+// kubeconfig returns the kubeconfig for the incomplete command line, or an empty one after an error.
+func kubeconfig(command *cobra.Command) *clientcmdapi.Config {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = flagOf(command, "kubeconfig")
 	config, err := rules.Load()
 	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+		return clientcmdapi.NewConfig()
 	}
-	var names []string
-	for name := range config.Contexts {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names, cobra.ShellCompDirectiveNoFileComp
+	return config
 }

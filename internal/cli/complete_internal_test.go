@@ -32,7 +32,7 @@ func item(name string) string {
 func TestCompleteOnCluster(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		text, ok := answers[r.URL.Path]
-		if !ok {
+		if who := r.Header.Get("Impersonate-User") + r.Header.Get("Impersonate-Group"); !ok || who == "nobody" {
 			http.NotFound(w, r)
 			return
 		}
@@ -42,7 +42,7 @@ func TestCompleteOnCluster(t *testing.T) {
 	t.Cleanup(server.Close)
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
 	text := fmt.Sprintf("apiVersion: v1\nkind: Config\ncurrent-context: here\nclusters: [{name: here, cluster: {server: %q}}]\n"+
-		"contexts: [{name: here, context: {cluster: here, namespace: team-a}}]\n", server.URL)
+		"users: [{name: me}]\ncontexts: [{name: here, context: {cluster: here, namespace: team-a}}]\n", server.URL)
 	if err := os.WriteFile(kubeconfig, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -54,6 +54,10 @@ func TestCompleteOnCluster(t *testing.T) {
 		{[]string{"look", "--kubeconfig", kubeconfig, "one", ""}, ":4"},
 		{[]string{"look", "--kubeconfig", kubeconfig, "-n", ""}, "team-a team-b :4"},
 		{[]string{"look", "--kubeconfig", kubeconfig, "--context", ""}, "here :4"},
+		{[]string{"look", "--kubeconfig", kubeconfig, "--cluster", ""}, "here :4"},
+		{[]string{"look", "--kubeconfig", kubeconfig, "--user", ""}, "me :4"},
+		{[]string{"look", "--kubeconfig", kubeconfig, "--as", "nobody", ""}, ":4"},
+		{[]string{"look", "--kubeconfig", kubeconfig, "--as", "no", "--as-group", "body", ""}, ":4"},
 		{[]string{"look", "--kubeconfig", kubeconfig + "x", ""}, ":4"},
 		{[]string{"look", "--kubeconfig", kubeconfig + "x", "--context", ""}, ":4"},
 	} {
@@ -68,7 +72,6 @@ func completions(t *testing.T, args []string) string {
 	t.Helper()
 	var flags kube.Flags
 	look := &cobra.Command{Use: "look NAME", Run: func(*cobra.Command, []string) {}}
-	flags.AddConnection(look)
 	flags.AddScope(look)
 	var out strings.Builder
 	root := &cobra.Command{Use: "root", Version: "test"}

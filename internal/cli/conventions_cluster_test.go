@@ -1,12 +1,19 @@
 package cli_test
 
 import (
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/fakeapi"
@@ -63,6 +70,65 @@ func TestConventionsOfClusterVerbs(t *testing.T) {
 			checkClusterCodes(t, verb, tc, filepath.Join(folder, "good.yaml"))
 		})
 	}
+}
+
+// Every request of a command that needs a cluster goes to --server with the user, the groups and the token of the
+// command line, and with the time limit.
+func TestConnectionFlags(t *testing.T) {
+	good := filepath.Join(write(t, map[string]string{"good.yaml": stack(simple)}), "good.yaml")
+	connections := map[string][]string{
+		"validate": {"-f", good, "--dry-run=server"}, "diff": {"-f", good}, "doctor": {},
+	}
+	for verb, tc := range ofCluster {
+		t.Run(verb, func(t *testing.T) {
+			api := conventionalCluster(t)
+			seen, server := front(t, api)
+			args := tc.success
+			if other, set := connections[verb]; set {
+				args = other
+			}
+			run(t, "", slices.Concat(strings.Fields(verb), args, []string{
+				"--kubeconfig", api.Kubeconfig, "--server", server, "--as", "alice", "--as-group", "a", "--as-group", "b",
+				"--token", "mine", "--request-timeout", "7s", "--insecure-skip-tls-verify",
+			})...)
+			if len(*seen) == 0 || len(*seen) != len(api.Requests()) {
+				t.Errorf("%d requests to --server, %d requests in all", len(*seen), len(api.Requests()))
+			}
+			for _, request := range *seen {
+				got := []string{
+					request.Header.Get("Impersonate-User"), request.Header.Get("Authorization"),
+					strings.Join(request.Header.Values("Impersonate-Group"), " "), request.URL.Query().Get("timeout"),
+				}
+				if diff := cmp.Diff([]string{"alice", "Bearer mine", "a b", "7s"}, got); diff != "" {
+					t.Errorf("%s %s (-want +got):\n%s", request.Method, request.URL, diff)
+				}
+			}
+		})
+	}
+}
+
+// front returns the address of a proxy for the API server, and the requests to it.
+func front(t *testing.T, api *fakeapi.Server) (seen *[]*http.Request, address string) {
+	t.Helper()
+	config, err := clientcmd.LoadFromFile(api.Kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	to, err := url.Parse(config.Clusters["here"].Server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(to)
+	seen = &[]*http.Request{}
+	var lock sync.Mutex
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		lock.Lock()
+		*seen = append(*seen, r)
+		lock.Unlock()
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	return seen, server.URL
 }
 
 // conventionalCluster returns an API server with one ready stack, and no operator.

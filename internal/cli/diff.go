@@ -13,6 +13,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/change"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
 )
 
 // codeError is the exit code of diff for an error. It is not 1, because exit code 1 means that there are differences.
@@ -42,10 +43,10 @@ The command runs the operator's own code on the stack in the files and on the st
 in the cluster. It reads the stack, the Deployment, the PersistentVolumeClaim, the
 ConfigMaps that the stack refers to, and the operator's ConfigMap. It reads no Secret,
 stores nothing, and reports the objects that you cannot read. It asks the API server
-whether it would accept the changed objects, with a dry run as in validate --server.
-With --previous, it compares the files with the manifests in another file or folder,
-without a cluster. It shows only values that are known to hold no secrets, and
-"<redacted>" in place of all others.
+whether it would accept the changed objects, as validate --dry-run=server does. With
+--previous, it compares the files with the manifests in another file or folder, without
+a cluster. It shows only values that are known to hold no secrets, and "<redacted>" in
+place of all others.
 
 The exit codes are the same as for kubectl diff:
   0  no difference
@@ -85,8 +86,7 @@ func newDiffCommand(streams Streams, version string) *cobra.Command {
 		"file or folder with the manifests of the running stacks, to read instead of a cluster; - for standard input")
 	flags.StringVarP(&options.output, "output", "o", formText, strings.Join(diffForms, ", "))
 	must(command.MarkFlagRequired("filename"))
-	command.MarkFlagsMutuallyExclusive("previous", "kubeconfig")
-	command.MarkFlagsMutuallyExclusive("previous", "context")
+	kube.ExcludeConnection(command, "previous")
 	completeFixed(command, "output", diffForms)
 	return command
 }

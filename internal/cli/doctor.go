@@ -45,7 +45,6 @@ func newDoctorCommand(streams Streams, version string) *cobra.Command {
 			return runDoctor(ctx, streams, version, &options)
 		},
 	}
-	options.AddConnection(command)
 	options.AddScope(command)
 	addOperatorNamespace(command, &options.operatorNamespace)
 	command.Flags().StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")

@@ -53,7 +53,6 @@ func newEventsCommand(streams Streams, version string) *cobra.Command {
 				})
 		},
 	}
-	options.AddConnection(command)
 	options.AddNamespace(command)
 	flags := command.Flags()
 	flags.StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")

@@ -78,7 +78,6 @@ func newLogsCommand(streams Streams, version string) *cobra.Command {
 }
 
 func (o *logsOptions) addFlags(command *cobra.Command) {
-	o.AddConnection(command)
 	o.AddNamespace(command)
 	flags := command.Flags()
 	flags.BoolVarP(&o.follow, "follow", "f", false, "print new log lines until the container stops or you press Ctrl-C")

@@ -52,7 +52,6 @@ func newModelsCommand(streams Streams, version string) *cobra.Command {
 				})
 		},
 	}
-	options.AddConnection(command)
 	options.AddNamespace(command)
 	options.add(command)
 	command.Flags().StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")
@@ -63,7 +62,7 @@ func newModelsCommand(streams Streams, version string) *cobra.Command {
 // check returns an error for an invalid flag value and, if --live is not set, for a flag that concerns the server.
 func (o *modelsOptions) check() error {
 	for _, flag := range []struct{ name, value string }{
-		{"token", o.token}, {"token-file", o.tokenFile}, {"ca-file", o.caFile},
+		{"token-file", o.tokenFile}, {"ca-file", o.caFile},
 	} {
 		if flag.value != "" && !o.live {
 			return fmt.Errorf("--%s: without --live, the command does not connect to the server; set --live, or remove --%s",

@@ -49,7 +49,6 @@ func newOpenCommand(streams Streams, version string) *cobra.Command {
 			return runOpen(ctx, streams, version, args[0], &options)
 		},
 	}
-	options.AddConnection(command)
 	options.AddNamespace(command)
 	command.Flags().Uint16Var(&options.port, "port", 0, "local port (default: any free port)")
 	command.Flags().BoolVar(&options.printOnly, "print-only", false,

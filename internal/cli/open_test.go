@@ -179,7 +179,7 @@ func TestModelsLive(t *testing.T) {
 
 // Flags that concern the server require --live.
 func TestModelsWithoutLive(t *testing.T) {
-	for _, flag := range []string{"token", "token-file", "ca-file"} {
+	for _, flag := range []string{"token-file", "ca-file"} {
 		got := run(t, "", "models", "my", "--"+flag, canary)
 		want := "error: --" + flag + ": without --live, the command does not connect to the server; set --live, or remove --" + flag
 		if got.code != 2 || !strings.HasPrefix(got.err, want) || strings.Contains(got.out+got.err, canary) {
@@ -215,7 +215,7 @@ func TestToken(t *testing.T) {
 				}
 			}
 			contains(t, with("").err, "error: the server requires a token; use --token-file FILE (status 401)")
-			got := with("", "--token", "x"+canary)
+			got := with("x"+canary, "--token-file", "-")
 			contains(t, got.err, "error: the server does not accept the token; check the token, or log in again (status 401)")
 			if strings.Contains(got.out+got.err, canary) {
 				t.Errorf("a message contains the token:\n%s", got.err)

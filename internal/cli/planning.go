@@ -18,9 +18,8 @@ type planningFlags struct {
 	operatorConfig string
 }
 
-// add adds the flags for the files and for the connection.
+// add adds the flags for the files.
 func (f *planningFlags) add(command *cobra.Command, filesHelp, configHelp string) {
-	f.AddConnection(command)
 	flags := command.Flags()
 	flags.StringArrayVarP(&f.files, "filename", "f", nil, filesHelp+"; - for standard input; can be repeated")
 	flags.StringVar(&f.operatorConfig, "operator-config", "",

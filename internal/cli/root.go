@@ -8,7 +8,9 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/progress"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/visible"
 )
@@ -114,7 +116,24 @@ func NewCommand(streams Streams, version string) *cobra.Command {
 		"colors in messages: auto (on a terminal, unless $NO_COLOR is set), always or never")
 	addCommands(root, streams)
 	completeAll(root)
+	separateConnection(root)
 	return root
+}
+
+// separateConnection makes the help of commands list the flags for the connection to a cluster in their own section.
+func separateConnection(root *cobra.Command) {
+	standard := root.UsageFunc()
+	root.SetUsageFunc(func(command *cobra.Command) error {
+		connection := kube.Connection(command)
+		hide := func(hidden bool) { connection.VisitAll(func(flag *pflag.Flag) { flag.Hidden = hidden }) }
+		hide(true)
+		err := standard(command)
+		hide(false)
+		if connection.HasFlags() {
+			command.Print("\nFlags for the connection:\n" + connection.FlagUsages())
+		}
+		return err
+	})
 }
 
 func addCommands(root *cobra.Command, streams Streams) {

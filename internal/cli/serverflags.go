@@ -25,27 +25,23 @@ const maxFile = 1 << 20
 
 // serverFlags are the flags of commands that connect to a server.
 type serverFlags struct {
-	token, tokenFile, caFile string
+	tokenFile, caFile string
 }
 
 func (f *serverFlags) add(command *cobra.Command) {
 	flags := command.Flags()
-	flags.StringVar(
-		&f.token, "token", "",
-		"bearer token for a server with authentication; other users of this machine can see the token, so prefer --token-file",
-	)
-	flags.StringVar(&f.tokenFile, "token-file", "", "file with the bearer token, or - for standard input")
+	flags.StringVar(&f.tokenFile, "token-file", "",
+		"file with the bearer token for a stack with authentication, or - for standard input")
 	flags.StringVar(
 		&f.caFile, "ca-file", "",
 		"file with the certificate authorities for an HTTPS server (default: the authorities in the server's ConfigMap or Secret)",
 	)
-	command.MarkFlagsMutuallyExclusive("token", "token-file")
 }
 
-// readToken returns the bearer token. Messages must not contain the token.
+// readToken returns the bearer token, or "". Messages must not contain the token.
 func (f *serverFlags) readToken(stdin io.Reader) (string, error) {
 	if f.tokenFile == "" {
-		return strings.TrimSpace(f.token), nil
+		return "", nil
 	}
 	data, err := readSmall(f.tokenFile, stdin)
 	if err != nil {

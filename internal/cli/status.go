@@ -73,7 +73,6 @@ func newStatusCommand(streams Streams, version string) *cobra.Command {
 }
 
 func (o *statusOptions) addFlags(command *cobra.Command) {
-	o.AddConnection(command)
 	o.AddScope(command)
 	flags := command.Flags()
 	flags.StringVarP(&o.output, "output", "o", formTable, "table, json or yaml")

@@ -58,7 +58,6 @@ func newSupportBundleCommand(streams Streams, version string) *cobra.Command {
 			return runSupportBundle(ctx, streams, version, args, &options)
 		},
 	}
-	options.AddConnection(command)
 	options.AddScope(command)
 	addOperatorNamespace(command, &options.operatorNamespace)
 	flags := command.Flags()

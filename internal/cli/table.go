@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/view/layout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/visible"
 )
 
@@ -54,11 +54,9 @@ func writeForm(page *bytes.Buffer, form string, value any, table func(*bytes.Buf
 
 // writeTable writes rows in aligned columns.
 func writeTable(page *bytes.Buffer, rows [][]string) {
-	table := tabwriter.NewWriter(page, 0, 0, 2, ' ', 0)
-	for _, row := range rows {
-		_, _ = fmt.Fprintln(table, strings.ReplaceAll(strings.Join(row, "\t"), "\n", " "))
+	if len(rows) > 0 {
+		page.WriteString((&layout.Table{Header: rows[0], Rows: rows[1:]}).String(0))
 	}
-	_ = table.Flush() // a buffer accepts every write
 }
 
 // dash returns the text, or "-" if the text is empty.

@@ -22,8 +22,8 @@ func refusedGPU() metav1.Status {
 
 const pathOfPodsOfA = "/api/v1/namespaces/team-a/pods"
 
-// TestServer checks that validate --server and diff report the API server's answers in the same words, with the field
-// of the stack, and what they report if the user lacks permissions.
+// TestServer checks that validate --dry-run=server and diff report the API server's answers in the same words, with
+// the field of the stack, and what they report if the user lacks permissions.
 func TestServer(t *testing.T) {
 	const spec = "{distribution: {name: starter}, workload: {resources: {limits: {example.com/gpu: 1}}}}"
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "demo",
@@ -67,7 +67,7 @@ func TestServer(t *testing.T) {
 			for _, command := range []struct {
 				line string
 				code int
-			}{{"validate --server -f -", tc.validate}, {"diff -f -", tc.diff}} {
+			}{{"validate --dry-run=server -f -", tc.validate}, {"diff -f -", tc.diff}} {
 				got := c.run(t, tc.manifest, strings.Fields(command.line)...)
 				if got.code != command.code {
 					t.Errorf("%s: exit code %d, want %d\n%s", command.line, got.code, command.code, got.err)
@@ -81,12 +81,12 @@ func TestServer(t *testing.T) {
 	}
 }
 
-// TestServerUnreachable checks that validate --server does not report a stack as valid if the API server does not
-// respond.
+// TestServerUnreachable checks that validate --dry-run=server does not report a stack as valid if the API server
+// does not respond.
 func TestServerUnreachable(t *testing.T) {
 	c := newLiveCluster(t)
 	delete(c.objects, pathOfVersion)
-	got := c.run(t, stack(simple), "validate", "--server", "-f", "-")
+	got := c.run(t, stack(simple), "validate", "--dry-run=server", "-f", "-")
 	if got.code != 1 || strings.Contains(got.err, "ok:") {
 		t.Errorf("exit code %d\n%s", got.code, got.err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/upgrade"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
 )
@@ -86,9 +87,9 @@ func (o *upgradeOptions) addFlags(command *cobra.Command) {
 	flags.BoolVar(&o.all, "all", false, "list the changes that are not caused by fields of the spec, and the reports for all "+
 		"stacks")
 	must(command.MarkFlagRequired("to"))
-	for _, flag := range []string{"kubeconfig", "context", "all-namespaces"} {
-		command.MarkFlagsMutuallyExclusive("filename", flag)
-		command.MarkFlagsMutuallyExclusive("kustomize", flag)
+	for _, source := range []string{"filename", "kustomize"} {
+		command.MarkFlagsMutuallyExclusive(source, "all-namespaces")
+		kube.ExcludeConnection(command, source)
 	}
 	completeReleases(command, "to")
 	completeReleases(command, "from")

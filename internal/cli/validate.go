@@ -25,8 +25,8 @@ type validateOptions struct {
 	output string
 	// previous is a file with the running stacks. Empty means that stored data is not checked.
 	previous string
-	// server asks the API server that the flags select. The cluster is nil otherwise.
-	server  bool
+	// dryRun is "client", or "server" to ask the API server that the flags select. The cluster is nil for "client".
+	dryRun  string
 	flags   kube.Flags
 	cluster *kube.Cluster
 }
@@ -47,10 +47,9 @@ checks the parts of the stack that do not depend on it, and a note names the ima
 check everything, set --base to the configuration, and --release to the release of the
 server if the tag of the image does not specify it.
 
-Set --server to also ask the API server of a cluster whether it would accept the objects
-that the operator would apply for each stack. The command sends them as a dry run, which
-stores nothing, with your permissions. A quota, a policy or a webhook that rejects an
-object causes a warning.
+Set --dry-run=server to also ask the API server of a cluster whether it would accept the
+objects that the operator would apply for each stack. The dry run stores nothing, and has
+your permissions. A quota, a policy or a webhook that rejects an object causes a warning.
 
 With --output json, sarif or github, the command prints the findings to standard
 output, with the line and the column of the field. Text from standard input or from
@@ -77,7 +76,7 @@ validate --if-present -f a.yaml b.yaml`
   kubectl llamastack validate -f stack.yaml --base config.yaml --release 0.7.3
 
   # also ask the API server whether it would accept the objects of the stack
-  kubectl llamastack validate -f stack.yaml --server
+  kubectl llamastack validate -f stack.yaml --dry-run=server
 
   # show the data that a change to the spec leaves behind
   kubectl get llsd my-stack -o yaml | kubectl llamastack validate -f stack.yaml --previous -`
@@ -106,9 +105,10 @@ func newValidateCommand(streams Streams, version string) *cobra.Command {
 	options.addImage(command)
 	flags := command.Flags()
 	options.flags.AddConnection(command)
-	flags.BoolVar(&options.server, "server", false,
-		"ask the API server whether it would accept the objects of the stacks, with a dry run; objects without a namespace "+
-			"are in the namespace of the context")
+	flags.StringVar(&options.dryRun, "dry-run", dryRuns[0],
+		"client, or server to also ask the API server whether it would accept the objects of the stacks; objects without a "+
+			"namespace are then in the namespace of the context")
+	completeFixed(command, "dry-run", dryRuns)
 	flags.BoolVar(&options.strict, "strict", false, "treat warnings as errors")
 	flags.StringVarP(&options.output, "output", "o", findings.FormText, strings.Join(findings.Forms(), ", "))
 	completeFixed(command, "output", findings.Forms())
@@ -119,10 +119,17 @@ func newValidateCommand(streams Streams, version string) *cobra.Command {
 	return command
 }
 
-// connect connects to the cluster for --server. Without --namespace, the namespace is that of the context.
+// dryRuns are the values of --dry-run.
+var dryRuns = []string{"client", "server"}
+
+// connect connects to the cluster for --dry-run=server. Without --namespace, the namespace is that of the context.
 func (o *validateOptions) connect(version string, namespaced bool) (err error) {
-	if !o.server {
+	switch o.dryRun {
+	case "client":
 		return nil
+	case "server":
+	default:
+		return unknownValue("--dry-run", o.dryRun, dryRuns)
 	}
 	if o.cluster, err = o.flags.Connect(version); err != nil {
 		return err

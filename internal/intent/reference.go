@@ -76,23 +76,11 @@ func typedSecret(ref *v1alpha2.SecretReference, path *field.Path, errs *Errors) 
 		return nil
 	}
 	path = path.Child("secretKeyRef")
-	secret := &SecretRef{Name: ref.SecretKeyRef.Name, Key: ref.SecretKeyRef.Key, Path: path}
-	before := len(*errs)
-	if secret.Name == "" && secret.Key == "" {
+	if ref.SecretKeyRef == (v1alpha2.SecretKeyRef{}) {
 		errs.Required(path, "required: write %s", secretShape)
 		return nil
 	}
-	if secret.Name == "" {
-		errs.Required(path.Child("name"), "required: set the name of a Secret in the same namespace")
-	}
-	if secret.Key == "" {
-		errs.Required(path.Child("key"), "required: set a key of that Secret")
-	}
-	checkSecret(secret, errs)
-	if len(*errs) > before {
-		return nil
-	}
-	return secret
+	return decodeSecretKey(map[string]any{"name": ref.SecretKeyRef.Name, "key": ref.SecretKeyRef.Key}, path, errs)
 }
 
 // checkSecret rejects names and keys that no Secret can have. Its callers report an empty name or key as missing.

@@ -42,7 +42,7 @@ type Result struct {
 	// Stacks are the valid and invalid stacks, in the order of the manifest.
 	Stacks []Stack `json:"stacks"`
 	// Findings are the errors, warnings and notes about the manifest and its stacks.
-	Findings []Finding `json:"findings"`
+	Findings []findings.Finding `json:"findings"`
 }
 
 // Stack is one stack of a manifest.
@@ -66,21 +66,6 @@ type Object struct {
 	Text string `json:"text"`
 }
 
-// Finding is an error, a warning or a note.
-type Finding struct {
-	// Level is error, warning or note.
-	Level string `json:"level"`
-	// Stack is the name of the stack. Path is the path of the field. Both can be empty.
-	Stack string `json:"stack"`
-	Path  string `json:"path"`
-	// Message is the problem and its remedy, without the path.
-	Message string `json:"message"`
-	// Line and Column are the position of the field in the manifest, counted from 1. Zero means that the position is
-	// unknown.
-	Line   int `json:"line"`
-	Column int `json:"column"`
-}
-
 // Options are the options of a run.
 type Options struct {
 	// Release replaces the release of the stacks. Empty means that the releases do not change.
@@ -100,7 +85,7 @@ func (p *Playground) Run(manifest string, options Options) Result {
 	p.printer.NextRound()
 	r := run{
 		Options: options, printer: &p.printer, output: MaxOutputBytes,
-		result: Result{Stacks: []Stack{}, Findings: []Finding{}},
+		result: Result{Stacks: []Stack{}, Findings: []findings.Finding{}},
 	}
 	if len(manifest) > MaxManifestBytes {
 		r.problem(fmt.Sprintf("the manifest is larger than %d KiB, the limit of the playground; remove part of the manifest, or use kubectl llamastack render", MaxManifestBytes>>10))
@@ -132,18 +117,20 @@ type run struct {
 	omitted bool
 }
 
-func (r *run) problem(message string) { r.add(Finding{Level: findings.Error, Message: message}) }
+func (r *run) problem(message string) {
+	r.add(findings.Finding{Level: findings.Error, Message: message})
+}
 
-func (r *run) note(message string) { r.add(Finding{Level: findings.Note, Message: message}) }
+func (r *run) note(message string) { r.add(findings.Finding{Level: findings.Note, Message: message}) }
 
 // add adds a finding. If the list is full, add omits the finding, and adds a note the first time.
-func (r *run) add(finding Finding) {
+func (r *run) add(finding findings.Finding) {
 	switch {
 	case len(r.result.Findings) < MaxFindings:
 		r.result.Findings = append(r.result.Findings, finding)
 	case !r.omitted:
 		r.omitted = true
-		r.result.Findings = append(r.result.Findings, Finding{
+		r.result.Findings = append(r.result.Findings, findings.Finding{
 			Level: findings.Note, Message: fmt.Sprintf("only the first %d findings are shown; correct these findings first", MaxFindings),
 		})
 	}
@@ -168,10 +155,8 @@ func (r *run) stack(all *dryrun.Manifests, s *dryrun.Stack) {
 	outcome := all.Plan(*s)
 	list, valid := dryrun.Reported(s, &outcome, false)
 	for i := range list {
-		one := &list[i]
-		r.add(Finding{
-			Level: one.Level, Stack: one.Stack, Path: one.Path, Message: one.Message, Line: one.Line, Column: one.Column,
-		})
+		list[i].File = ""
+		r.add(list[i])
 	}
 	shown := Stack{
 		Name: s.Object.Name, Namespace: s.Object.Namespace, Valid: valid, Config: []Line{}, Objects: []Object{},

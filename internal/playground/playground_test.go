@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/findings"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/playground"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 )
@@ -116,7 +117,7 @@ func compare(t *testing.T, file, asked string) int {
 }
 
 // sameErrors checks that the command line prints every error that the playground reports.
-func sameErrors(t *testing.T, got []playground.Finding, stderr string) {
+func sameErrors(t *testing.T, got []findings.Finding, stderr string) {
 	t.Helper()
 	found := 0
 	for _, finding := range got {

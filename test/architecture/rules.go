@@ -189,7 +189,9 @@ var Rules = []Rule{
 		"internal/controller", "internal/manager", "internal/testutil/...",
 	})},
 	{Path: "test/...", Imports: []string{"..."}},
-	{Path: "hack/...", Imports: slices.Concat(adapters, []string{"internal/bundle", "internal/cli", "internal/manager"})},
+	{Path: "hack/...", Imports: slices.Concat(adapters, []string{
+		"internal/bundle", "internal/cli", "internal/cli/kube", "internal/manager",
+	})},
 }
 
 // find returns the first row that matches pkg, a path below the module.

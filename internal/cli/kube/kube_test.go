@@ -76,7 +76,6 @@ func connect(t *testing.T, kubeconfig string, args ...string) *kube.Cluster {
 	t.Helper()
 	var flags kube.Flags
 	command := &cobra.Command{Run: func(*cobra.Command, []string) {}}
-	flags.AddConnection(command)
 	flags.AddScope(command)
 	command.SetArgs(append([]string{"--kubeconfig", kubeconfig}, args...))
 	if err := command.Execute(); err != nil {
@@ -163,6 +162,17 @@ func TestStacks(t *testing.T) {
 				t.Errorf("queries (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// A suggested command has the flags for the connection, without secrets.
+func TestSelection(t *testing.T) {
+	kubeconfig := kubeconfigOf(t, "http://127.0.0.1", "team-a")
+	cluster := connect(t, kubeconfig, "--as", "alice", "--as-group", "a",
+		"--as-group", "b", "--insecure-skip-tls-verify", "--token", "secret", "-n", "b")
+	want := " --kubeconfig " + kubeconfig + " --as alice --as-group a --as-group b --insecure-skip-tls-verify=true"
+	if got := cluster.Selection(); got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

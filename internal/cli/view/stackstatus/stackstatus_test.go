@@ -337,6 +337,19 @@ var cases = map[string]*stackstatus.Facts{
 			`0/1 replicas available with current config: pod "my-4c9d8b7f6-abcd2" cannot be scheduled: 0/3 nodes are available: 3 Insufficient nvidia.com/gpu.`,
 		)
 	}),
+	"pending-pod-and-ended-pods": with(func(f *facts) {
+		ended := corev1.ContainerStatus{Name: "llama-stack", State: corev1.ContainerState{
+			Terminated: &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "Error"},
+		}}
+		f.deployment(1, 0).replicaSet(3, 0, 0).pods("Running", 2, &ended).replicaSet(4, 1, 0).pods("Pending", 1, nil)
+		f.Pods[0].DeletionTimestamp = ptr.To(ago(time.Second))
+		f.Pods[2].Status.Conditions = []corev1.PodCondition{{
+			Type: corev1.PodScheduled, Status: "False", Reason: "Unschedulable", Message: "0/3 nodes are available.",
+		}}
+		f.Deployment.Status.Conditions[0].Reason = "ReplicaSetUpdated"
+		f.notReady(v1alpha2.ConditionAvailable, v1alpha2.ReasonRolloutInProgress,
+			`0/1 replicas available with current config: pod "my-4c9d8b7f6-abcd4" cannot be scheduled: 0/3 nodes are available.`)
+	}),
 	"pods-lost-while-the-status-is-old": with(func(f *facts) {
 		f.deployment(2, 1).replicaSet(4, 2, 1).pods("Running", 1, nil)
 		f.Pods = append(f.Pods, f.Pods[0])

@@ -130,9 +130,8 @@ func podOf(pod *corev1.Pod) Pod {
 		}
 	}
 	if pod.DeletionTimestamp != nil {
-		found.State = "Terminating"
-	}
-	if found.Trouble == "" && !found.Ready && pod.Status.Phase == corev1.PodRunning && pod.DeletionTimestamp == nil {
+		found.State, found.Trouble = "Terminating", ""
+	} else if found.Trouble == "" && !found.Ready && pod.Status.Phase == corev1.PodRunning {
 		found.Trouble = NotReady
 	}
 	return found
@@ -177,19 +176,22 @@ func (p *Pod) read(container *corev1.ContainerStatus, initial bool) {
 	}
 }
 
-// troubled returns the pod with the most urgent problem, or nil if no pod has a problem. The kinds of problems, the
-// most urgent first, are Crashed, NotStarted, NotScheduled and NotReady. For the same kind, preflight pods precede the
-// pods of the Deployment, and pods of newer revisions precede pods of older revisions.
+// troubled returns the pod with the most urgent problem, or nil if no pod has a problem. Like the condition Available,
+// it prefers pods of the newest revision, unless they are only not ready yet. Preflight pods come first.
 func (r *Report) troubled() *Pod {
-	pods := slices.Clone(r.Preflight)
+	groups := [][]Pod{r.Preflight}
 	if r.Deployment != nil {
 		for i := range r.Deployment.ReplicaSets {
-			pods = append(pods, r.Deployment.ReplicaSets[i].Pods...)
+			groups = append(groups, r.Deployment.ReplicaSets[i].Pods)
 		}
 	}
-	for _, kind := range []Trouble{Crashed, NotStarted, NotScheduled, NotReady} {
-		if i := slices.IndexFunc(pods, func(pod Pod) bool { return pod.Trouble == kind }); i >= 0 {
-			return &pods[i]
+	for _, kinds := range [][]Trouble{{Crashed, NotStarted, NotScheduled}, {NotReady}} {
+		for _, pods := range groups {
+			for _, kind := range kinds {
+				if i := slices.IndexFunc(pods, func(pod Pod) bool { return pod.Trouble == kind }); i >= 0 {
+					return &pods[i]
+				}
+			}
 		}
 	}
 	return nil
