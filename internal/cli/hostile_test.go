@@ -110,7 +110,8 @@ spec:
 			if got.code != 1 {
 				t.Errorf("exit code %d", got.code)
 			}
-			for line := range strings.FieldsFuncSeq(got.err, func(r rune) bool { return strings.ContainsRune("\n\u0085\u2028\u2029", r) }) {
+			isBreak := func(r rune) bool { return strings.ContainsRune("\n\u0085\u2028\u2029", r) }
+			for line := range strings.FieldsFuncSeq(got.err, isBreak) {
 				if begin, _, _ := strings.Cut(line, ": "); !slices.Contains([]string{
 					"error", "warning", "note", "invalid stacks", "nothing was rendered", "nothing was converted",
 				}, begin) {

@@ -193,8 +193,8 @@ func TestSupportBundleOfAnotherNamespace(t *testing.T) {
 	}
 }
 
-// The archive contains no logs and no events of a Deployment that only has the labels of the operator, because these can
-// be the logs of servers. The settings come from the namespace of the operator, also without a conversion webhook.
+// The archive contains no logs and no events of a Deployment that only has the labels of the operator, because these
+// can be the logs of servers. The settings come from the namespace of the operator, also without a conversion webhook.
 func TestSupportBundleOfAnImpostor(t *testing.T) {
 	api := populated(t)
 	api.Put(t, pathOfDefinition, object{"metadata": object{"name": "llamastackdistributions.llamastack.io"}})

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
@@ -55,8 +54,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestBoundsOfNamedAccounts checks that the bound for ServiceAccounts holds for an existing account that has the name of
-// the account that the operator would create for the stack.
+// TestBoundsOfNamedAccounts checks that the bound for ServiceAccounts holds for an existing account with the name of the
+// account that the operator would create for the stack.
 func TestBoundsOfNamedAccounts(t *testing.T) {
 	for name, overrides := range map[string]string{
 		"named":           "{serviceAccountName: prod-sa}",
@@ -107,7 +106,6 @@ func TestRunningStacksOfOneSecond(t *testing.T) {
 	env.SetOperatorConfig(t, operatorconfig.KeyBounds, "[{namespaces: ["+env.Namespace+"], stacks: 1}]")
 	for i := 9; i > 0; i-- {
 		env.Create(t, env.NewStack(t, fmt.Sprint("s", i), `{distribution: {name: starter}}`))
-		time.Sleep(20 * time.Millisecond)
 	}
 	controllertest.WaitUntil(t, func() error {
 		var stacks v1alpha2.LlamaStackDistributionList

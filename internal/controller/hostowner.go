@@ -159,7 +159,8 @@ func mayBound(list bounds.Bounds, namespace string) *bounds.Rule {
 }
 
 // firstOf returns the claim that takes precedence, or the zero value if there are no claims. A stack that is exposed
-// with the host name precedes, first of all one whose status shows it. If none or several are, the older stack precedes.
+// with the host name precedes, first of all one whose status shows it. If none or several are, the older stack
+// precedes.
 func firstOf(claims []claim) claim {
 	if len(claims) == 0 {
 		return claim{}

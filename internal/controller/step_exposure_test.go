@@ -119,9 +119,10 @@ func TestRouteURL(t *testing.T) {
 		return map[string]any{"status": map[string]any{"loadBalancer": map[string]any{"ingress": ingress}}}
 	}
 	route := func(admitted string) map[string]any {
-		return map[string]any{"spec": map[string]any{"host": "my.apps.example.com"}, "status": map[string]any{"ingress": []any{
-			map[string]any{"host": "my.apps.example.com", "conditions": []any{map[string]any{"type": "Admitted", "status": admitted}}},
-		}}}
+		const host = "my.apps.example.com"
+		conditions := []any{map[string]any{"type": "Admitted", "status": admitted}}
+		routers := []any{map[string]any{"host": host, "conditions": conditions}}
+		return map[string]any{"spec": map[string]any{"host": host}, "status": map[string]any{"ingress": routers}}
 	}
 	for name, tc := range map[string]struct {
 		kind    schema.GroupVersionKind

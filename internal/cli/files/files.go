@@ -51,7 +51,8 @@ func readInput(path string, r io.Reader, listed bool) ([]document.Document, erro
 }
 
 // manifestFiles returns the manifests in a folder and its subfolders, sorted by name. It leaves out pipes, devices and
-// links to them, because a read can wait forever. For a file, it returns only the path of the file. The result `listed` reports whether the path is a folder.
+// links to them, because a read can wait forever. For a file, it returns only the path of the file. The result `listed`
+// reports whether the path is a folder.
 func manifestFiles(path string) (files []string, listed bool, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
