@@ -1,7 +1,6 @@
 package controller_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -9,7 +8,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -95,39 +93,6 @@ func TestRunningNumberOfStacks(t *testing.T) {
 		t.Fatal(err)
 	}
 	env.WaitForCondition(t, "b-second", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
-}
-
-// TestRunningStacksOfOneSecond checks that the bound for the number of stacks holds for stacks that are created in one
-// second with descending names.
-func TestRunningStacksOfOneSecond(t *testing.T) {
-	env := controllertest.NewEnvironment(t)
-	env.OwnOperatorConfig = true
-	env.StartOperator(t, "one-second")
-	env.SetOperatorConfig(t, operatorconfig.KeyBounds, "[{namespaces: ["+env.Namespace+"], stacks: 1}]")
-	for i := 9; i > 0; i-- {
-		env.Create(t, env.NewStack(t, fmt.Sprint("s", i), `{distribution: {name: starter}}`))
-	}
-	controllertest.WaitUntil(t, func() error {
-		var stacks v1alpha2.LlamaStackDistributionList
-		if err := env.Client.List(t.Context(), &stacks, client.InNamespace(env.Namespace)); err != nil {
-			return err
-		}
-		refused := 0
-		for i := range stacks.Items {
-			valid := meta.FindStatusCondition(stacks.Items[i].Status.Conditions, v1alpha2.ConditionValidationSucceeded)
-			if valid != nil && valid.Reason == v1alpha2.ReasonForbiddenByBounds {
-				refused++
-			}
-		}
-		var deployments appsv1.DeploymentList
-		if err := env.Client.List(t.Context(), &deployments, client.InNamespace(env.Namespace)); err != nil {
-			return err
-		}
-		if refused != 8 || len(deployments.Items) != 1 {
-			return fmt.Errorf("%d stacks exceed the bound, want 8; %d Deployments, want 1", refused, len(deployments.Items))
-		}
-		return nil
-	})
 }
 
 // TestBoundsOfOlderStacks checks that the bound for Pod Security holds for a stack with the annotation of v1alpha1
