@@ -21,7 +21,7 @@ type Pod struct {
 	// Images lists the images of the server and of external providers. Rule.Pod does not check them, because Rule.Image
 	// checks them.
 	Images []string
-	// ServiceAccount is the ServiceAccount that the operator creates for the stack.
+	// ServiceAccount is the ServiceAccount that the operator creates for the stack, or "" if the stack names one.
 	ServiceAccount string
 }
 
@@ -40,8 +40,8 @@ func (r *Rule) Pod(pod Pod) (field.ErrorList, error) {
 	}
 	overrides := field.NewPath("spec", "workload", "overrides")
 	errs := r.images(&spec.Spec, pod.Images, overrides.Child("podTemplate", "spec"))
-	if account := spec.Spec.ServiceAccountName; r.ServiceAccounts != nil && account != pod.ServiceAccount &&
-		!matches(r.ServiceAccounts, account) {
+	if account := spec.Spec.ServiceAccountName; r.ServiceAccounts != nil &&
+		(pod.ServiceAccount == "" || account != pod.ServiceAccount) && !matches(r.ServiceAccounts, account) {
 		errs = append(errs, field.Invalid(overrides.Child("serviceAccountName"), account,
 			fmt.Sprintf("the ServiceAccount %q is not allowed in this namespace: %sremove serviceAccountName from the overrides and from podTemplate; or %s", account, use("one of", r.ServiceAccounts), remedy)))
 	}

@@ -128,7 +128,9 @@ func (e *examiner) operators(ctx context.Context, namespace string) {
 		Value:   deployments.Items,
 		Problem: text(kube.Explain(err, "list", resource, "")),
 	}
-	if known == "" && len(deployments.Items) > 0 {
+	// Anyone can give a Deployment the labels of the operator, so the usual namespace precedes others.
+	if known == "" && len(deployments.Items) > 0 && !slices.ContainsFunc(deployments.Items,
+		func(d appsv1.Deployment) bool { return d.Namespace == names.OperatorNamespace }) {
 		known = deployments.Items[0].Namespace
 	}
 	e.facts.Namespace = cmp.Or(known, names.OperatorNamespace)

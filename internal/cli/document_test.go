@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -208,5 +209,16 @@ func TestSecretsInFiles(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A command that reads a folder does not wait for a pipe or a device in it. Anyone can put a link into a repository.
+func TestLinksInAFolder(t *testing.T) {
+	folder := write(t, map[string]string{"good.yaml": stack(simple)})
+	if err := os.Symlink(t.TempDir(), filepath.Join(folder, "link.yaml")); err != nil {
+		t.Skipf("the system does not allow links: %v", err)
+	}
+	if got := run(t, "", "validate", "-f", folder); got.code != 0 {
+		t.Errorf("exit code %d, messages:\n%s", got.code, got.err)
 	}
 }

@@ -3,6 +3,7 @@ package cli_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -87,6 +88,35 @@ func TestControlCharacters(t *testing.T) {
 			}
 			if got.out+got.err == "" || !strings.Contains(got.out+got.err, `1b`) {
 				t.Errorf("no visible control characters: %q %q", got.out, got.err)
+			}
+		})
+	}
+}
+
+// Names and keys with line breaks do not begin a line in the messages. In a log of a CI system, such a line can be a
+// command.
+func TestLineBreaks(t *testing.T) {
+	const manifest = `apiVersion: llamastack.io/v1alpha2
+kind: LlamaStackDistribution
+metadata: {name: "a\n::add-mask::b", namespace: "n\r##vso[task.setvariable variable=x]y"}
+spec:
+  distribution: {name: "starter\u2028::error::x"}
+  "x\n::error::x\u0085\u202e": 1
+  networking: {expose: {annotations: {"x\n::stop-commands::x": a}}}
+`
+	for _, verb := range []string{"validate", "render", "convert"} {
+		t.Run(verb, func(t *testing.T) {
+			got := run(t, manifest, verb, "-f", "-")
+			if got.code != 1 {
+				t.Errorf("exit code %d", got.code)
+			}
+			isBreak := func(r rune) bool { return strings.ContainsRune("\n\u0085\u2028\u2029", r) }
+			for line := range strings.FieldsFuncSeq(got.err, isBreak) {
+				if begin, _, _ := strings.Cut(line, ": "); !slices.Contains([]string{
+					"error", "warning", "note", "invalid stacks", "nothing was rendered", "nothing was converted",
+				}, begin) {
+					t.Errorf("line %q", line)
+				}
 			}
 		})
 	}

@@ -39,13 +39,14 @@ const (
 	green  = "32"
 )
 
-// labeled prints a message after a label, which has a color.
+// labeled prints a message on one line, after a label, which has a color.
 func (p printer) labeled(color, label, message string) {
+	message = visible.Line(message)
 	if !p.color {
 		p.line("%s %s", label, message)
 		return
 	}
-	_, _ = fmt.Fprintf(visible.Raw(p.w), "\x1b[%sm%s\x1b[0m %s\n", color, label, visible.Text(message))
+	_, _ = fmt.Fprintf(visible.Raw(p.w), "\x1b[%sm%s\x1b[0m %s\n", color, label, message)
 }
 
 func (p printer) line(format string, args ...any) {
@@ -65,7 +66,7 @@ func (p printer) problem(message string) { p.labeled(red, "error:", message) }
 
 func (p printer) warning(message string) { p.labeled(yellow, "warning:", message) }
 
-func (p printer) note(message string) { p.line("note: %s", message) }
+func (p printer) note(message string) { p.line("note: %s", visible.Line(message)) }
 
 // remarks prints the warnings and notes for one stack.
 func (p printer) remarks(s dryrun.Stack, found dryrun.Outcome) {

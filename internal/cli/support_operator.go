@@ -52,7 +52,8 @@ func (c *collector) operator(ctx context.Context, facts *doctor.Facts) {
 		for _, container := range operator.Spec.Template.Spec.Containers {
 			c.material.Versions[fmt.Sprintf("operator %s/%s", operator.Namespace, container.Name)] = container.Image
 		}
-		if operator.Spec.Selector == nil {
+		// Anyone can give a Deployment the labels of the operator. The logs of its pods can be logs of servers.
+		if operator.Spec.Selector == nil || operator.Namespace != facts.Namespace {
 			continue
 		}
 		pods := c.list(ctx, podKind, operator.Namespace, operator.Spec.Selector.MatchLabels)

@@ -193,6 +193,31 @@ func TestSupportBundleOfAnotherNamespace(t *testing.T) {
 	}
 }
 
+// The archive contains no logs and no events of a Deployment that only has the labels of the operator, because these
+// can be the logs of servers. The settings come from the namespace of the operator, also without a conversion webhook.
+func TestSupportBundleOfAnImpostor(t *testing.T) {
+	api := populated(t)
+	api.Put(t, pathOfDefinition, object{"metadata": object{"name": "llamastackdistributions.llamastack.io"}})
+	deployment := manifest(t, "../../config/manager/manager.yaml")
+	labels := object{"app.kubernetes.io/name": "llama-stack-k8s-operator"}
+	api.PutList(t, "/apis/apps/v1/deployments", "apps/v1", "DeploymentList", object{
+		"metadata": object{"name": "fake", "namespace": "team-a", "labels": labels},
+		"spec":     object{"selector": object{"matchLabels": object{"app": "theirs"}}},
+	}, deployment)
+	got := run(t, "", "support-bundle", "my", "--kubeconfig", api.Kubeconfig, "-o", "-")
+	files := untar(t, []byte(got.out))
+	for name, text := range files {
+		if strings.HasPrefix(name, "namespaces/team-a/logs/") || strings.Contains(text, "unrelated") {
+			t.Errorf("the archive contains %s:\n%s", name, text)
+		}
+	}
+	for _, name := range []string{"ConfigMap/llama-stack-operator-config.yaml", "logs/operator-1.manager.log"} {
+		if files["namespaces/"+operatorAt+"/"+name] == "" {
+			t.Errorf("the archive does not contain %s of the operator", name)
+		}
+	}
+}
+
 // left-out.txt lists the objects that the user cannot read.
 func TestSupportBundleDenied(t *testing.T) {
 	api := populated(t)

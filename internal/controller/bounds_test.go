@@ -6,7 +6,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -47,6 +49,26 @@ func TestBounds(t *testing.T) {
 	env.Get(t, "my", after)
 	if diff := cmp.Diff(before.Spec, after.Spec); diff != "" {
 		t.Errorf("the bounds changed the Deployment (-before +after):\n%s", diff)
+	}
+}
+
+// TestBoundsOfNamedAccounts checks that the bound for ServiceAccounts holds for an existing account with the name of the
+// account that the operator would create for the stack.
+func TestBoundsOfNamedAccounts(t *testing.T) {
+	for name, overrides := range map[string]string{
+		"named":           "{serviceAccountName: prod-sa}",
+		"named and patch": "{serviceAccountName: llama, podTemplate: {spec: {serviceAccountName: prod-sa}}}",
+		"default account": `{serviceAccountName: llama, podTemplate: {spec: {serviceAccountName: ""}}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			env := controllertest.NewEnvironment(t)
+			env.OwnOperatorConfig = true
+			env.StartReconciler(t, env.Namespace)
+			env.SetOperatorConfig(t, operatorconfig.KeyBounds, "[{serviceAccounts: [llama]}]")
+			env.Create(t, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "prod-sa"}},
+				env.NewStack(t, "prod", "{distribution: {name: starter}, workload: {overrides: "+overrides+"}}"))
+			env.WaitForCondition(t, "prod", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonForbiddenByBounds)
+		})
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -26,6 +27,20 @@ type claim struct {
 	stack *stack
 	// holds reports whether the stack is exposed with the host name, whatever its spec requests now.
 	holds bool
+	// shown reports whether the status of the stack shows the host name. Users cannot write a status, but they can create
+	// an Ingress that the stack controls.
+	shown bool
+}
+
+// rank returns a lower number for a claim that takes precedence.
+func (c claim) rank() int {
+	switch {
+	case c.shown:
+		return 0
+	case c.holds:
+		return 1
+	}
+	return 2
 }
 
 // findHostOwner returns the stack with the same host name that takes precedence over this one, or nil if there is none.
@@ -48,7 +63,7 @@ func (r *Reconciler) findHostOwner(
 	own := claim{stack: stack}
 	claims = slices.DeleteFunc(claims, func(c claim) bool {
 		if c.stack.UID == stack.UID {
-			own.holds = c.holds
+			own.holds, own.shown = c.holds, c.shown
 			return true
 		}
 		return false
@@ -96,8 +111,8 @@ func (r *Reconciler) claimsOf(ctx context.Context, host string, cluster render.C
 			if err != nil {
 				return nil, err
 			}
-			if holds || asks && stack.DeletionTimestamp == nil {
-				found = append(found, claim{stack, holds})
+			if holds || asks && stack.DeletionTimestamp == nil && !isForbidden(stack) {
+				found = append(found, claim{stack, holds, host != "" && servedHost(stack) == host})
 			}
 		}
 	}
@@ -125,6 +140,13 @@ func (r *Reconciler) claims(
 	return asks, holds, err
 }
 
+// isForbidden reports whether the bounds forbid the present spec of a stack. Such a stack cannot be exposed, so it must
+// not keep a host name from the stacks of other tenants.
+func isForbidden(stack *stack) bool {
+	valid := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionValidationSucceeded)
+	return valid != nil && valid.Reason == v1alpha2.ReasonForbiddenByBounds && valid.ObservedGeneration == stack.Generation
+}
+
 // mayBound returns a rule that may apply to a namespace and limits its domains, or nil. It does not read the labels of
 // the namespace, because it is called for many stacks.
 func mayBound(list bounds.Bounds, namespace string) *bounds.Rule {
@@ -137,19 +159,14 @@ func mayBound(list bounds.Bounds, namespace string) *bounds.Rule {
 }
 
 // firstOf returns the claim that takes precedence, or the zero value if there are no claims. A stack that is exposed
-// with the host name precedes. If none or several are, the older stack precedes.
+// with the host name precedes, first of all one whose status shows it. If none or several are, the older stack
+// precedes.
 func firstOf(claims []claim) claim {
 	if len(claims) == 0 {
 		return claim{}
 	}
 	return slices.MinFunc(claims, func(a, b claim) int {
-		switch {
-		case a.holds && !b.holds:
-			return -1
-		case b.holds && !a.holds:
-			return 1
-		}
-		return cmp.Or(a.stack.CreationTimestamp.Compare(b.stack.CreationTimestamp.Time),
+		return cmp.Or(a.rank()-b.rank(), a.stack.CreationTimestamp.Compare(b.stack.CreationTimestamp.Time),
 			cmp.Compare(a.stack.UID, b.stack.UID))
 	})
 }

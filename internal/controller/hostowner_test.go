@@ -243,3 +243,50 @@ func TestNoIngressForEveryHost(t *testing.T) {
 		t.Errorf("hosts %s", got)
 	}
 }
+
+// TestForgedIngress checks that an Ingress that a tenant creates in the name of an older stack does not take the host
+// name of an exposed stack.
+func TestForgedIngress(t *testing.T) {
+	const host = "app.example.com"
+	env := controllertest.NewEnvironment(t)
+	env.StartReconciler(t, env.Namespace)
+	attacker := env.NewStack(t, "attacker", exposedAs("{hostname: other.example.com}"))
+	env.Create(t, attacker)
+	env.WaitForRouteURL(t, "attacker", "http://other.example.com")
+	env.Create(t, env.NewStack(t, "victim", exposedAs("{hostname: "+host+"}")))
+	env.WaitForRouteURL(t, "victim", "http://"+host)
+	env.UpdateSpec(t, "attacker", exposedAs("{hostname: "+host+"}"))
+	env.WaitForCondition(t, "attacker", v1alpha2.ConditionExposed, v1alpha2.ReasonHostnameTaken)
+	forged := &networkingv1.Ingress{}
+	env.Get(t, "victim-ingress", forged)
+	forged.ObjectMeta = metav1.ObjectMeta{
+		Name: "attacker-ingress", Namespace: env.Namespace, Labels: names.Labels("attacker"),
+		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(attacker, v1alpha2.GroupVersionKind)},
+	}
+	env.Create(t, forged)
+	controllertest.WaitUntil(t, func() error {
+		if got := fmt.Sprint(hostsIn(t, env)); got != "map[victim-ingress:"+host+"]" {
+			return fmt.Errorf("hosts %s", got)
+		}
+		return nil
+	})
+	env.WaitForRouteURL(t, "victim", "http://"+host)
+}
+
+// TestRunningHostnameOutsideBounds checks that a stack that the bounds forbid does not keep its host name from a stack
+// of another tenant, although it was created first.
+func TestRunningHostnameOutsideBounds(t *testing.T) {
+	env, other := controllertest.NewEnvironment(t), controllertest.NewEnvironment(t)
+	env.AllNamespaces, env.OwnOperatorConfig = true, true
+	env.StartOperator(t, env.Namespace)
+	env.SetOperatorConfig(t, operatorconfig.KeyBounds, "[{namespaces: ["+other.Namespace+"], domains: [a.example.com]}]")
+	mine := exposedAs("{hostname: app." + env.Namespace + ".example.com}")
+	other.Create(t, other.NewStack(t, "attacker", exposedAs("{hostname: a.example.com}")))
+	other.WaitForRouteURL(t, "attacker", "http://a.example.com")
+	env.Create(t, env.NewStack(t, "victim", exposedAs("{hostname: a.example.com}")))
+	env.WaitForCondition(t, "victim", v1alpha2.ConditionExposed, v1alpha2.ReasonHostnameTaken)
+	other.UpdateSpec(t, "attacker", mine)
+	other.WaitForCondition(t, "attacker", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonForbiddenByBounds)
+	env.UpdateSpec(t, "victim", mine)
+	env.WaitForRouteURL(t, "victim", "http://app."+env.Namespace+".example.com")
+}

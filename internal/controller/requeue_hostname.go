@@ -30,7 +30,7 @@ func (r *Reconciler) byHostname() handler.EventHandler {
 		CreateFunc: func(_ context.Context, e ctrlevent.CreateEvent, q queue) { requeue(q, e.Object, r.hostsOf(e.Object)) },
 		DeleteFunc: func(_ context.Context, e ctrlevent.DeleteEvent, q queue) { requeue(q, e.Object, r.hostsOf(e.Object)) },
 		UpdateFunc: func(_ context.Context, e ctrlevent.UpdateEvent, q queue) {
-			moved := routeOf(e.ObjectOld) != routeOf(e.ObjectNew)
+			moved := routeOf(e.ObjectOld) != routeOf(e.ObjectNew) || forbidden(e.ObjectOld) != forbidden(e.ObjectNew)
 			if !moved && e.ObjectOld.GetGeneration() == e.ObjectNew.GetGeneration() {
 				return
 			}
@@ -49,6 +49,12 @@ func routeOf(object client.Object) string {
 		return stack.Status.RouteURL
 	}
 	return ""
+}
+
+// forbidden reports whether the bounds forbid the present spec of a stack.
+func forbidden(object client.Object) bool {
+	stack, ok := object.(*v1alpha2.LlamaStackDistribution)
+	return ok && isForbidden(stack)
 }
 
 // stacksWithHostnames returns requests for the stacks that use or request one of the host names, which have the form of

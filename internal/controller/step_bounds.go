@@ -3,8 +3,10 @@ package controller
 import (
 	"context"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
 // bounds enforces the administrator's bounds for the namespace before the operator reads an image or a referenced
@@ -51,7 +54,13 @@ func NamespaceLabels(ctx context.Context, direct client.Reader, name string) (ma
 	return namespace.Labels, nil
 }
 
-// stacksBounded checks that the number of older stacks in the namespace is below the bound.
+// settled is the time after which all stacks of the same second are in the cache.
+const settled = 2 * time.Second
+
+// stacksBounded checks that the number of older stacks in the namespace is below the bound. The creation time has a
+// resolution of one second, and the order of the stacks of one second must not change after the first of them is
+// deployed. Otherwise, a user could deploy any number of stacks with descending names. If the order matters, a stack
+// therefore waits until the others are known, and those that are within the bound precede.
 func (r *Reconciler) stacksBounded(ctx context.Context, stack *stack, rule *bounds.Rule) error {
 	if rule.Stacks == nil {
 		return nil
@@ -61,13 +70,28 @@ func (r *Reconciler) stacksBounded(ctx context.Context, stack *stack, rule *boun
 	if err := r.cache.List(ctx, &stacks, client.InNamespace(stack.Namespace), client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list the stacks in namespace %q: %w", stack.Namespace, err)
 	}
-	older := 0
+	older, sameSecond, before := 0, 0, 0
 	for i := range stacks.Items {
-		if olderThan(&stacks.Items[i], stack) {
+		switch other := &stacks.Items[i]; {
+		case other.UID == stack.UID:
+		case other.CreationTimestamp.Before(&stack.CreationTimestamp):
 			older++
+		case other.CreationTimestamp.Equal(&stack.CreationTimestamp):
+			sameSecond++
+			if precedes(other, stack) {
+				before++
+			}
 		}
 	}
-	if older < *rule.Stacks {
+	switch {
+	case older+sameSecond < *rule.Stacks:
+		return nil
+	case older < *rule.Stacks && r.now().Before(stack.CreationTimestamp.Add(settled)):
+		return &status.Failure{
+			Condition: v1alpha2.ConditionValidationSucceeded, Reason: v1alpha2.ReasonProgressing,
+			Message: "Other stacks of the namespace were created in the same second", Retry: status.Quiet,
+		}
+	case older+before < *rule.Stacks:
 		return nil
 	}
 	return invalid(v1alpha2.ReasonForbiddenByBounds, fmt.Sprintf(
@@ -75,11 +99,15 @@ func (r *Reconciler) stacksBounded(ctx context.Context, stack *stack, rule *boun
 		stack.Namespace, count(*rule.Stacks, "stack"), operatorconfig.KeyBounds))
 }
 
-// olderThan reports whether stack a is older than stack b. For stacks that were created in the same second, it compares
-// the names.
-func olderThan(a, b *v1alpha2.LlamaStackDistribution) bool {
-	if a.CreationTimestamp.Equal(&b.CreationTimestamp) {
-		return a.Name < b.Name
+// precedes reports whether stack a precedes stack b of the same second. A stack that was within the bounds precedes.
+func precedes(a, b *v1alpha2.LlamaStackDistribution) bool {
+	if within := isWithinBounds(a); within != isWithinBounds(b) {
+		return within
 	}
-	return a.CreationTimestamp.Before(&b.CreationTimestamp)
+	return a.Name < b.Name
+}
+
+func isWithinBounds(stack *v1alpha2.LlamaStackDistribution) bool {
+	valid := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionValidationSucceeded)
+	return valid != nil && valid.Reason != v1alpha2.ReasonForbiddenByBounds
 }

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -14,8 +15,9 @@ import (
 )
 
 // TestBoundsOfAStack checks that the administrator's bounds for a namespace are enforced, and that only older stacks in
-// the namespace count toward the maximum number of stacks. If two stacks were created in the same second, the names
-// determine which one is older.
+// the namespace count toward the maximum number of stacks. If two stacks were created in the same second, the deployed
+// one precedes, and otherwise the names determine the order. A user can therefore not deploy any number of stacks with
+// descending names.
 func TestBoundsOfAStack(t *testing.T) {
 	const plain = `{distribution: {name: starter}}`
 	const (
@@ -27,6 +29,13 @@ func TestBoundsOfAStack(t *testing.T) {
 		other.Namespace, other.Name, other.UID = namespace, name, "other"
 		other.CreationTimestamp = metav1.NewTime(time.Unix(1e9, 0).Add(-age))
 		return other
+	}
+	deployed := func(other client.Object) client.Object {
+		stack := other.(*v1alpha2.LlamaStackDistribution)
+		stack.Status.Conditions = []metav1.Condition{{
+			Type: v1alpha2.ConditionValidationSucceeded, Status: metav1.ConditionTrue, Reason: v1alpha2.ReasonSpecValid,
+		}}
+		return stack
 	}
 	labeled := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team", Labels: map[string]string{"tier": "trial"}}}
 	for name, tc := range map[string]struct {
@@ -50,7 +59,11 @@ func TestBoundsOfAStack(t *testing.T) {
 		"a newer stack": {
 			"[{stacks: 1}]", plain, []client.Object{another("team", "a", -time.Hour)}, "",
 		},
-		"a stack that was created in the same second": {"[{stacks: 1}]", plain, []client.Object{another("team", "a", 0)}, places},
+		"a stack that was created in the same second":  {"[{stacks: 1}]", plain, []client.Object{another("team", "a", 0)}, places},
+		"a stack of the same second with a later name": {"[{stacks: 1}]", plain, []client.Object{another("team", "z", 0)}, ""},
+		"a deployed stack of the same second with a later name": {
+			"[{stacks: 1}]", plain, []client.Object{deployed(another("team", "z", 0))}, places,
+		},
 		"an older stack in another namespace": {
 			"[{stacks: 1}]", plain, []client.Object{another("theirs", "a", time.Hour)}, "",
 		},
@@ -68,5 +81,20 @@ func TestBoundsOfAStack(t *testing.T) {
 			}
 			checkFailure(t, err, want)
 		})
+	}
+}
+
+// TestStacksOfOneSecond checks that a stack waits until the other stacks of its second are known, if there are too many.
+func TestStacksOfOneSecond(t *testing.T) {
+	own, other := newStack(t, `{distribution: {name: starter}}`), newStack(t, `{distribution: {name: starter}}`)
+	own.CreationTimestamp = metav1.NewTime(time.Now().Add(time.Hour).Truncate(time.Second))
+	other.Name, other.UID, other.CreationTimestamp = "z", "other", own.CreationTimestamp
+	for rule, wait := range map[string]bool{"[{stacks: 1}]": true, "[{stacks: 2}]": false} {
+		f := newFixture(t, own.DeepCopy(), other.DeepCopy(), newOperatorConfigMap(operatorconfig.KeyBounds, rule))
+		_, err := f.runSteps(t, own.DeepCopy(), "bounds")
+		failure, is := errors.AsType[*status.Failure](err)
+		if waits := is && failure.Retry == status.Quiet; waits != wait {
+			t.Errorf("%s: %v, want a quiet failure: %t", rule, err, wait)
+		}
 	}
 }

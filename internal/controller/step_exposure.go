@@ -108,7 +108,7 @@ func routeURL(built *plan.Plan, objects []apply.Applied) string {
 	case render.RouteKind:
 		scheme = "https"
 		if host == "" {
-			host, _, _ = unstructured.NestedString(live, "spec", "host")
+			host = status.AdmittedHost(found)
 		}
 	case render.HTTPRouteKind:
 		if host == "" {

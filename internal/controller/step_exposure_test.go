@@ -118,6 +118,12 @@ func TestRouteURL(t *testing.T) {
 		ingress := []any{map[string]any{field: "192.0.2.1"}}
 		return map[string]any{"status": map[string]any{"loadBalancer": map[string]any{"ingress": ingress}}}
 	}
+	route := func(admitted string) map[string]any {
+		const host = "my.apps.example.com"
+		conditions := []any{map[string]any{"type": "Admitted", "status": admitted}}
+		routers := []any{map[string]any{"host": host, "conditions": conditions}}
+		return map[string]any{"spec": map[string]any{"host": host}, "status": map[string]any{"ingress": routers}}
+	}
 	for name, tc := range map[string]struct {
 		kind    schema.GroupVersionKind
 		host    string
@@ -133,15 +139,12 @@ func TestRouteURL(t *testing.T) {
 		"Ingress without a host":                        {ingressKind, "", map[string]any{}, ""},
 		"Ingress with the IP of a load balancer":        {ingressKind, "", address("ip"), "http://192.0.2.1"},
 		"Ingress with the host name of a load balancer": {ingressKind, "", address("hostname"), "http://192.0.2.1"},
-		"Route": {render.RouteKind, "llama.example.com", map[string]any{}, "https://llama.example.com"},
-		"Route with a host from the cluster": {
-			render.RouteKind, "",
-			map[string]any{"spec": map[string]any{"host": "my.apps.example.com"}},
-			"https://my.apps.example.com",
-		},
-		"Route without a host yet": {render.RouteKind, "", map[string]any{}, ""},
-		"HTTPRoute":                {render.HTTPRouteKind, "llama.example.com", map[string]any{}, "https://llama.example.com"},
-		"HTTPRoute without a host": {render.HTTPRouteKind, "", map[string]any{}, ""},
+		"Route":                                 {render.RouteKind, "llama.example.com", map[string]any{}, "https://llama.example.com"},
+		"Route with a host from the cluster":    {render.RouteKind, "", route("True"), "https://my.apps.example.com"},
+		"Route with a host that is not its own": {render.RouteKind, "", route("False"), ""},
+		"Route without a host yet":              {render.RouteKind, "", map[string]any{}, ""},
+		"HTTPRoute":                             {render.HTTPRouteKind, "llama.example.com", map[string]any{}, "https://llama.example.com"},
+		"HTTPRoute without a host":              {render.HTTPRouteKind, "", map[string]any{}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := routeURL(&plan.Plan{Exposure: tc.kind, Hostname: tc.host},

@@ -43,9 +43,12 @@ func (p *Plan) bounded(in Input, deployment *appsv1ac.DeploymentApplyConfigurati
 	if files := in.Object.Spec.ModelFiles; files != nil && files.Image != nil {
 		images = append(images, files.Image.Reference)
 	}
-	errs, err := in.Bounds.Pod(bounds.Pod{
-		Template: deployment.Spec.Template, Images: images, ServiceAccount: names.ServiceAccount(in.Object.Name),
-	})
+	pod := bounds.Pod{Template: deployment.Spec.Template, Images: images}
+	// If the user names the ServiceAccount, the operator does not create it, and it can belong to anyone.
+	if w := in.Object.Spec.Workload; w == nil || w.Overrides == nil || w.Overrides.ServiceAccountName == "" {
+		pod.ServiceAccount = names.ServiceAccount(in.Object.Name)
+	}
+	errs, err := in.Bounds.Pod(pod)
 	if err != nil {
 		return fmt.Errorf("check the pods of stack %q: %w", in.Object.Name, err)
 	}

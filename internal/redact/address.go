@@ -16,8 +16,9 @@ var (
 
 const (
 	stand, bare = "\uE000", "\uE001"
-	// longest is the maximum length in characters of an ordinary part of a URL's path. Longer parts can be tokens.
-	longest = 24
+	// longest is the maximum length in characters of an ordinary part of a URL's path. Longer parts can be tokens. The
+	// token in the URL of a Slack webhook has 24 characters.
+	longest = 23
 )
 
 // inAddress returns a URL, host or path without its user information, its query and the long parts of its path. It
@@ -94,6 +95,13 @@ func withoutLiterals(text string) string {
 		}
 	}
 	return kept.String()
+}
+
+// hasPassword reports whether an identifier such as an image has user information in front of a host. The text before
+// the digest of an image is not user information.
+func hasPassword(text string) bool {
+	user, host, found := strings.Cut(text, "@")
+	return found && strings.Contains(user, ":") && !strings.HasPrefix(host, "sha256:")
 }
 
 // userParts returns the user and the password in a URL.

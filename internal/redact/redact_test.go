@@ -114,6 +114,16 @@ func TestObject(t *testing.T) {
 			  settings: {client_secret: <redacted>, api_keys: [<redacted>, <redacted>], max_tokens: 5,
 			  headers: {X-Own: <redacted>}, name: <redacted>, ref: "${env.A}"}}}}}`,
 		},
+		"credentials in an image and in a webhook": {
+			`{kind: LlamaStackDistribution, spec: {distribution: {image: "u:text@quay.io/a/b:1@sha256:0"},
+			  providers: {safety: {provider: a, endpoint: "https://hooks.slack.com/services/T00000000/B00000000/texttexttexttexttexttext"}}}}`,
+			`{kind: LlamaStackDistribution, spec: {distribution: {image: "<redacted>@sha256:0"},
+			  providers: {safety: {provider: a, endpoint: "https://hooks.slack.com/services/T00000000/B00000000/<redacted>"}}}}`,
+		},
+		"an image with a digest": {
+			`{kind: LlamaStackDistribution, spec: {distribution: {image: "quay.io:5000/a/b:1@sha256:0"}}}`,
+			`{kind: LlamaStackDistribution, spec: {distribution: {image: "quay.io:5000/a/b:1@sha256:0"}}}`,
+		},
 		"Route": {
 			`{kind: Route, spec: {host: a, tls: {termination: edge, key: text, certificate: text}, path: "/x?sig=text"}}`,
 			`{kind: Route, spec: {host: a, tls: {termination: edge, key: <redacted>, certificate: <redacted>}, path: "/x?<redacted>"}}`,

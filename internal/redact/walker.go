@@ -34,6 +34,9 @@ func (w walker) value(at Place, value any) any {
 
 // text returns the part of a text that is shown at a place.
 func (w walker) text(at Place, text string) string {
+	if at.form == name && hasPassword(text) {
+		at.form = address
+	}
 	switch at.form {
 	case name:
 		if w.hide != nil {

@@ -20,6 +20,7 @@ const hostClaimed = "HostAlreadyClaimed"
 // acceptance is the part of a Route's or an HTTPRoute's status that routers and Gateways write.
 type acceptance struct {
 	Ingress []struct {
+		Host       string             `json:"host"`
 		Conditions []metav1.Condition `json:"conditions"`
 	} `json:"ingress"`
 	Parents []struct {
@@ -107,4 +108,20 @@ func (a *acceptance) refusal(object *unstructured.Unstructured) *metav1.Conditio
 		first = cmp.Or(first, denial(object, parent.Conditions))
 	}
 	return first
+}
+
+// AdmittedHost returns the host name with which a router admits a Route, or an empty string. The host name in the spec
+// proves nothing, because a user can create the Route with the host name of another stack.
+func AdmittedHost(route *unstructured.Unstructured) string {
+	given, _, _ := unstructured.NestedMap(route.Object, "status")
+	var said acceptance
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(given, &said); err != nil {
+		return ""
+	}
+	for _, router := range said.Ingress {
+		if meta.IsStatusConditionTrue(router.Conditions, "Admitted") {
+			return router.Host
+		}
+	}
+	return ""
 }

@@ -50,8 +50,9 @@ func readInput(path string, r io.Reader, listed bool) ([]document.Document, erro
 	return document.Parse(path, data, listed), nil
 }
 
-// manifestFiles returns the manifests in a folder and its subfolders, sorted by name. For a file, it returns only the
-// path of the file. The result `listed` reports whether the path is a folder.
+// manifestFiles returns the manifests in a folder and its subfolders, sorted by name. It leaves out pipes, devices and
+// links to them, because a read can wait forever. For a file, it returns only the path of the file. The result `listed`
+// reports whether the path is a folder.
 func manifestFiles(path string) (files []string, listed bool, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -61,10 +62,13 @@ func manifestFiles(path string) (files []string, listed bool, err error) {
 		return []string{path}, false, nil
 	}
 	err = filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(file)) {
+		if err != nil || entry.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(file)) {
+			return err
+		}
+		if info, err := os.Stat(file); err != nil || info.Mode().IsRegular() { // readFile reports an error
 			files = append(files, file)
 		}
-		return err
+		return nil
 	})
 	if err != nil {
 		return nil, false, fmt.Errorf("list manifests in %q: %w", path, err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 	"unicode"
 	"unicode/utf8"
@@ -53,6 +54,19 @@ func (w *Writer) Write(text []byte) (int, error) {
 
 // Text returns a text with visible control characters.
 func Text(text string) string { return string(shown([]byte(text))) }
+
+// Line returns a text as one line. It also makes line breaks visible, and characters that change the direction of the
+// text. Otherwise, a name with a line break could begin a line, for example a command to the CI system that runs the
+// command.
+func Line(text string) string {
+	return lineEscapes.Replace(Text(text))
+}
+
+var lineEscapes = strings.NewReplacer(
+	"\n", `\n`, "\r", `\r`, "\u0085", `\u0085`, "\u2028", `\u2028`, "\u2029", `\u2029`,
+	"\u202a", `\u202a`, "\u202b", `\u202b`, "\u202c", `\u202c`, "\u202d", `\u202d`, "\u202e", `\u202e`,
+	"\u2066", `\u2066`, "\u2067", `\u2067`, "\u2068", `\u2068`, "\u2069", `\u2069`,
+)
 
 // complete returns the length of a text without an incomplete character at its end. A carriage return is incomplete,
 // because it can begin a line break.
