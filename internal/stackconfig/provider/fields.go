@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -27,6 +28,45 @@ func (f Fields) Get(key string) (any, bool) {
 		}
 	}
 	return nil, false
+}
+
+// UnmarshalJSON reads a mapping as DecodeOrdered does.
+func (f *Fields) UnmarshalJSON(data []byte) error {
+	value, err := DecodeOrdered(data)
+	*f, _ = value.(Fields)
+	return err
+}
+
+// MarshalJSON writes the fields in order.
+func (f Fields) MarshalJSON() ([]byte, error) {
+	out := []byte{'{'}
+	for i, field := range f {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		key, err := json.Marshal(field.Key)
+		if err != nil {
+			return nil, err
+		}
+		value, err := json.Marshal(field.Value)
+		if err != nil {
+			return nil, err
+		}
+		out = slices.Concat(out, key, []byte{':'}, value)
+	}
+	return append(out, '}'), nil
+}
+
+// UnmarshalJSON reads a default whose value is as described at DecodeOrdered.
+func (d *Default) UnmarshalJSON(data []byte) error {
+	var row Fields
+	if err := row.UnmarshalJSON(data); err != nil {
+		return err
+	}
+	key, _ := row.Get("key")
+	d.Key, _ = key.(string)
+	d.Value, _ = row.Get("value")
+	return nil
 }
 
 // DecodeOrdered decodes one JSON value to nil, bool, string, json.Number, []any or Fields. Lists and Fields keep their

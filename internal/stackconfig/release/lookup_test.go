@@ -182,3 +182,14 @@ func TestLineOf(t *testing.T) {
 		}
 	}
 }
+
+func TestCompareLines(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		want int
+	}{{"0.7", "0.7", 0}, {"0.9", "0.10", -1}, {"1.0", "0.10", 1}} {
+		if got := release.Compare(tt.a, tt.b); got != tt.want {
+			t.Errorf("Compare(%q, %q) = %d, want %d", tt.a, tt.b, got, tt.want)
+		}
+	}
+}
