@@ -193,3 +193,23 @@ func TestCompareLines(t *testing.T) {
 		}
 	}
 }
+
+// TestDecodeErrors checks the errors for data that hack/release-data does not write.
+func TestDecodeErrors(t *testing.T) {
+	const classes = `"top_level": "A", "server": "A", "classes": {"A": {"extra": "ignore", "keys": []}}`
+	for text, want := range map[string]string{
+		"{":                 "decode release data: unexpected end of JSON input",
+		`{"line": "9.9"}`:   `release 9.9: top_level refers to the class "", which has no description`,
+		"{" + classes + "}": "",
+		"{" + classes + `, "storage": {"stores": [{"name": "s"}]}}`:                  `store s refers to the class ""`,
+		"{" + classes + `, "storage": {"backends": [{"name": "b", "class": "B"}]}}`:  `backend b refers to the class "B"`,
+		"{" + classes + `, "resources": [{"kind": "models", "class": "B"}]}`:         `resource models refers to the class "B"`,
+		"{" + classes + `, "providers": {"a": {"t": {"type": "t", "config": "B"}}}}`: `provider t refers to the class "B"`,
+		`{"classes": {"A": {"keys": [{"name": "k", "type": "list["}]}}}`:             `class "A": key "k": parse type expression`,
+	} {
+		_, err := release.Decode([]byte(text))
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want one with %q", text, err, want)
+		}
+	}
+}
