@@ -27,10 +27,7 @@ func starterVariables(rel *release.Release) (variables, error) {
 	if !ok {
 		return found, nil
 	}
-	text, err := distribution.YAML()
-	if err != nil {
-		return nil, fmt.Errorf("distribution %s: %w", starter, err)
-	}
+	text := []byte(distribution.YAML)
 	var config struct {
 		Providers map[string][]struct {
 			Type   string               `yaml:"provider_type"`

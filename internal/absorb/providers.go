@@ -159,7 +159,7 @@ func (p *providerWriter) secrets() {
 // endpoint moves the address from the config to the `endpoint` field if the operator generates the same config from
 // this field.
 func (p *providerWriter) endpoint() {
-	if p.kind == nil || p.kind.EndpointKey == "" || p.kind.EndpointParts.Port != "" || p.kind.EndpointIgnored {
+	if p.kind == nil || p.kind.EndpointKey == "" || p.kind.PortKey != "" || p.kind.EndpointIgnored {
 		return
 	}
 	text := textAt(p.config, p.kind.EndpointKey)

@@ -1,9 +1,10 @@
 package cli
 
 import (
+	"archive/zip"
 	"bytes"
 	"encoding/json"
-	"os"
+	"io/fs"
 	"strings"
 	"testing"
 
@@ -18,10 +19,11 @@ import (
 )
 
 const (
-	dataFile = "../stackconfig/release/data/0.7.json"
+	dataFile = "../stackconfig/release/data.zip"
 	// keyRow is the complete data row for a new provider key. typeRow and newKeys are the rows for a new provider type.
 	keyRow  = `{"name": "draft_tokens", "type": "int", "default": 4, "limits": {"ge": 1}}`
-	typeRow = `{"config": "NewcomerConfig", "endpoint_key": "address", "endpoint_path": "/v9", "credential_key": "pass"}`
+	typeRow = `{"api": "inference", "type": "remote::newcomer", "config": "NewcomerConfig", "endpoint_key": "address",
+		"endpoint_path": "/v9", "credential_key": "pass"}`
 	newKeys = `{"extra": "ignore", "keys": [
 		{"name": "address", "type": "HttpUrl", "required": true},
 		 {"name": "pass", "type": "SecretStr | null", "default": null, "secret": true}]}`
@@ -30,7 +32,12 @@ const (
 // withRows returns the default release with the rows for the new key and the new type.
 func withRows(t *testing.T) *release.Release {
 	t.Helper()
-	data, err := os.ReadFile(dataFile)
+	archive, err := zip.OpenReader(dataFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer archive.Close()
+	data, err := fs.ReadFile(archive, "0.7.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,15 +51,16 @@ func withRows(t *testing.T) *release.Release {
 		}
 		return value
 	}
-	providers, classes := document["providers"].(map[string]any), document["classes"].(map[string]any)
-	vllm := classes[providers["inference/remote::vllm"].(map[string]any)["config"].(string)].(map[string]any)
+	providers := document["providers"].(map[string]any)["inference"].(map[string]any)
+	classes := document["classes"].(map[string]any)
+	vllm := classes[providers["remote::vllm"].(map[string]any)["config"].(string)].(map[string]any)
 	vllm["keys"] = append(vllm["keys"].([]any), row(keyRow))
-	providers["inference/remote::newcomer"] = row(typeRow)
+	providers["remote::newcomer"] = row(typeRow)
 	classes["NewcomerConfig"] = row(newKeys)
 	if data, err = json.Marshal(document); err != nil {
 		t.Fatal(err)
 	}
-	rel, err := release.Parse(data)
+	rel, err := release.Decode(data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,10 +123,7 @@ func builtWith(t *testing.T, rel *release.Release, provider string) string {
 		t.Fatal(err)
 	}
 	starter, _ := rel.Distribution("starter")
-	base, err := starter.YAML()
-	if err != nil {
-		t.Fatal(err)
-	}
+	base := []byte(starter.YAML)
 	found := dryrun.Outcome{}
 	in, _ := intent.FromObject(object)
 	built, err := plan.Build(plan.Input{

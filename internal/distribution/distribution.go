@@ -83,13 +83,9 @@ func named(e *entry, version string) (Resolved, error) {
 	if err != nil {
 		return Resolved{}, fmt.Errorf("distribution %q: %w", e.name, err)
 	}
-	base, err := baseConfig(match.Release, e.name)
-	if err != nil {
-		return Resolved{}, err
-	}
 	return Resolved{
 		Name: e.name, Version: version, Image: e.image(version), Release: match.Release, Exact: match.Exact,
-		DetectedBy: ByCatalogue, Base: base, Entrypoint: entrypoint(match.Release.Runtime),
+		DetectedBy: ByCatalogue, Base: baseConfig(match.Release, e.name), Entrypoint: entrypoint(match.Release.Runtime),
 	}, nil
 }
 
@@ -121,9 +117,9 @@ func overridden(name, version, image string) (Resolved, error) {
 	}
 	r.Name, r.Image, r.Entrypoint = name, image, nil // the replacement may have a different entrypoint
 	if r.Base == nil && r.DetectedBy != Unknown {
-		r.Base, err = baseConfig(r.Release, name)
+		r.Base = baseConfig(r.Release, name)
 	}
-	return r, err
+	return r, nil
 }
 
 // bareImage resolves an image. The release comes from the version or from the image's tag, or is unknown.
@@ -156,10 +152,9 @@ func detected(image, version string, by DetectedBy) (Resolved, error) {
 }
 
 // baseConfig returns the config that a release contains for a distribution, or nil if it contains none.
-func baseConfig(r *release.Release, name string) ([]byte, error) {
-	d, ok := r.Distribution(name)
-	if !ok {
-		return nil, nil
+func baseConfig(r *release.Release, name string) []byte {
+	if d, ok := r.Distribution(name); ok {
+		return []byte(d.YAML)
 	}
-	return d.YAML()
+	return nil
 }

@@ -32,7 +32,7 @@ func (r Resolved) WithLabel(version string, own bool) (Resolved, error) {
 		return r, nil
 	}
 	if r.Name != "" {
-		labeled.Base, err = baseConfig(labeled.Release, r.Name)
+		labeled.Base = baseConfig(labeled.Release, r.Name)
 	}
-	return labeled, err
+	return labeled, nil
 }

@@ -47,11 +47,7 @@ func (r *Resolved) Shipped() []byte {
 	if r.Base != nil || !ok || r.DetectedBy == Unknown || r.TagAlone() {
 		return r.Base
 	}
-	config, err := known.YAML()
-	if err != nil {
-		return nil
-	}
-	return config
+	return []byte(known.YAML)
 }
 
 // publishedAs returns the distribution in the repository name of an image, or an empty string if there is none.

@@ -117,9 +117,7 @@ func otherRelease(in Input, name string) string {
 func (p *Plan) endpointVariables(in Input, root *yaml.Node, all []variable) {
 	if root == nil && p.Mode == ModeImageDefault {
 		if known, ok := in.Distribution.Release.Distribution(defaultDistribution); ok {
-			if data, err := known.YAML(); err == nil {
-				root = rootOf(data)
-			}
+			root = rootOf([]byte(known.YAML))
 		}
 	}
 	providers := yamlnode.Get(root, "providers")

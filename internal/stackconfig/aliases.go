@@ -42,9 +42,9 @@ func providerAliases(d *draft.Draft, e *draft.Provider) {
 		return
 	}
 	absent := func(key string) bool { return yamlnode.Get(config, key) == nil }
-	if e.User.Endpoint != "" && e.Kind.EndpointParts.Port == "" {
+	if e.User.Endpoint != "" && e.Kind.PortKey == "" {
 		for _, other := range all.Endpoints {
-			if absent(other.Key) && other.Type.EndpointParts.Port == "" {
+			if absent(other.Key) && other.Type.PortKey == "" {
 				put(d, config, other.Key, other.Type.Endpoint(e.User.Endpoint), draft.From(e.User.Path.Child("endpoint")))
 			}
 		}

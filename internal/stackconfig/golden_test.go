@@ -107,11 +107,7 @@ func starter(t testing.TB) []byte {
 	if !ok {
 		t.Fatal("the default release ships no starter")
 	}
-	data, err := distribution.YAML()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return []byte(distribution.YAML)
 }
 
 func parseBase(t testing.TB, data []byte) *baseconfig.Base {

@@ -21,10 +21,7 @@ func generateFor(t *testing.T, line, spec string) (*stackconfig.Result, string) 
 	if !ok {
 		t.Fatalf("%s has no starter", line)
 	}
-	data, err := distribution.YAML()
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := []byte(distribution.YAML)
 	result, report := stackconfig.Generate(stackconfig.Input{
 		Intent: readIntent(t, []byte("metadata: {name: demo}\nspec:\n  "+spec)), Base: parseBase(t, data),
 		Release: match.Release,

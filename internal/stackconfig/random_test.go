@@ -147,9 +147,9 @@ func (r *randomSpec) provider(api, full, id string) map[string]any {
 	set := make(map[string]bool)
 	if kind.EndpointKey != "" && (r.chance(70) || required(kind.Config, kind.EndpointKey)) {
 		p["endpoint"] = "http://" + id + ":8000"
-		if kind.EndpointParts.Port != "" {
+		if kind.PortKey != "" {
 			p["endpoint"] = id + ":5432"
-			set[kind.EndpointParts.Port] = true
+			set[kind.PortKey] = true
 		}
 		set[kind.EndpointKey] = true
 	}

@@ -9,8 +9,16 @@ import (
 	"sync"
 )
 
-//go:embed script/*.py
-var script embed.FS
+// releasesFile is the name of the file with the facts for each release line. hack/release-data writes the file from the
+// release data.
+const releasesFile = "releases.json"
+
+var (
+	//go:embed script/*.py
+	script embed.FS
+	//go:embed releases.json
+	releases string
+)
 
 // Files returns the program that updates the registry, and its data, keyed by file name. All files must be in one
 // directory, which can be read-only. The file to run is names.RegistryProgram: `python DIRECTORY/registry.py --config
@@ -33,7 +41,7 @@ var (
 
 // files returns the files of the program that match the patterns, with the facts for each release line.
 func files(patterns ...string) map[string]string {
-	out := map[string]string{releasesFile: string(releases())}
+	out := map[string]string{releasesFile: releases}
 	for _, pattern := range patterns {
 		found, err := fs.Glob(script, "script/"+pattern)
 		if err != nil {

@@ -1,78 +1,15 @@
 package startup
 
 import (
-	"encoding/json"
-	"flag"
 	"io/fs"
 	"maps"
-	"os"
 	"path"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
-
-// TestReleases checks the facts that the programs have for each release line.
-func TestReleases(t *testing.T) {
-	golden := filepath.Join("testdata", releasesFile)
-	got := Files()[releasesFile]
-	if *update {
-		if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("releases.json (-want +got):\n%s", diff)
-	}
-}
-
-// TestLinesAreComplete merges the lines as the program does, and compares the result for each line with the release
-// data.
-func TestLinesAreComplete(t *testing.T) {
-	var lines map[string]map[string]json.RawMessage
-	if err := json.Unmarshal([]byte(Files()[releasesFile]), &lines); err != nil {
-		t.Fatal(err)
-	}
-	together := map[string]json.RawMessage{}
-	for _, line := range release.Lines() {
-		match, err := release.Lookup(line)
-		if err != nil {
-			t.Fatal(err)
-		}
-		maps.Copy(together, lines[line])
-		if match.Release.Registry.KeyPrefix == "" {
-			if len(together) > 0 {
-				t.Errorf("the program does not support the registry of line %s", line)
-			}
-			continue
-		}
-		if diff := cmp.Diff(string(encode(factsOf(match.Release))), string(reencode(t, together))); diff != "" {
-			t.Errorf("line %s (-data +file):\n%s", line, diff)
-		}
-	}
-}
-
-// reencode returns the fields in the order of facts.
-func reencode(t *testing.T, fields map[string]json.RawMessage) []byte {
-	t.Helper()
-	var f facts
-	if err := json.Unmarshal(encode(fields), &f); err != nil {
-		t.Fatal(err)
-	}
-	return encode(f)
-}
 
 // These are the maximum total sizes of the files that a stack's ConfigMap contains: one for the files of the registry
 // program, and one for the files of the program for external providers.

@@ -106,7 +106,7 @@ var Rules = []Rule{
 		"api/...", "internal/names", "internal/envref",
 		"internal/podtemplate", "internal/stackconfig/release",
 	}},
-	{Path: "internal/startup", Kind: Pure, Imports: []string{"internal/stackconfig/release"}},
+	{Path: "internal/startup", Kind: Pure},
 	{Path: "internal/retention", Kind: Pure, Imports: []string{
 		"internal/names", "internal/envref", "internal/stackconfig/provider", "internal/stackconfig/release",
 		"internal/stackconfig/yamlnode",

@@ -1,15 +1,23 @@
-// Command pack writes the archive of release data that the product embeds. The same files give the same archive.
+// Command pack writes the release data that the product embeds: the archive data.zip, with the facts of each release
+// line after the corrections in the overlays, and the file releases.json for the programs that run before the server.
+// The same files give the same result.
 package main
 
 import (
 	"archive/zip"
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
-	"path/filepath"
+	"slices"
 )
 
-const directory = "internal/stackconfig/release"
+// These are the paths of the hand-written and extracted files, and of the files that pack writes.
+const (
+	directory    = "internal/stackconfig/release/data"
+	archiveFile  = "internal/stackconfig/release/data.zip"
+	releasesFile = "internal/startup/releases.json"
+)
 
 func main() {
 	if err := pack(); err != nil {
@@ -19,30 +27,26 @@ func main() {
 }
 
 func pack() error {
-	if err := os.Chdir(directory); err != nil {
-		return err
-	}
-	files, err := filepath.Glob("data/*") // sorted
+	made, err := generate(os.DirFS(directory))
 	if err != nil {
 		return err
 	}
 	var out bytes.Buffer
 	archive := zip.NewWriter(&out)
-	for _, name := range files {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			return err
-		}
+	for _, name := range slices.Sorted(maps.Keys(made.archive)) {
 		file, err := archive.Create(name)
 		if err != nil {
 			return err
 		}
-		if _, err := file.Write(data); err != nil {
+		if _, err := file.Write(made.archive[name]); err != nil {
 			return err
 		}
 	}
 	if err := archive.Close(); err != nil {
 		return err
 	}
-	return os.WriteFile("data.zip", out.Bytes(), 0o600)
+	if err := os.WriteFile(archiveFile, out.Bytes(), 0o600); err != nil {
+		return err
+	}
+	return os.WriteFile(releasesFile, made.releases, 0o600)
 }

@@ -19,10 +19,7 @@ func TestOverrideOfDistributions(t *testing.T) {
 	if !ok {
 		t.Fatal("the default release ships no starter")
 	}
-	data, err := starter.YAML()
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := []byte(starter.YAML)
 	pod := check.Pod{Release: release.Default(), Published: true}
 	errs, warnings := check.Override(data, pod)
 	if len(errs) > 0 || len(warnings) > 0 {

@@ -3,9 +3,8 @@ package provider
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -13,11 +12,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
-
-// maxDepth limits the nesting of a value read by DecodeOrdered.
-const maxDepth = 64
-
-var errDepth = fmt.Errorf("nested more than %d levels deep", maxDepth)
 
 // Get returns the value of a key.
 func (f Fields) Get(key string) (any, bool) {
@@ -29,47 +23,74 @@ func (f Fields) Get(key string) (any, bool) {
 	return nil, false
 }
 
-// DecodeOrdered decodes one JSON value to nil, bool, string, json.Number, []any or Fields. Lists and Fields keep their
-// order.
-func DecodeOrdered(data []byte) (any, error) {
+// UnmarshalJSON reads a mapping, or null. The values are null, bool, string, json.Number, []any or Fields.
+func (f *Fields) UnmarshalJSON(data []byte) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
-	value, err := decodeValue(dec, 0)
-	if err != nil {
-		return nil, fmt.Errorf("decode JSON in order: %w", err)
+	value, err := decodeValue(dec)
+	fields, ok := value.(Fields)
+	if err == nil && value != nil && !ok {
+		return fmt.Errorf("read a mapping: found %T", value)
 	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("decode JSON in order: more than one value")
-	}
-	return value, nil
+	*f = fields
+	return err
 }
 
-func decodeValue(dec *json.Decoder, depth int) (any, error) {
-	if depth > maxDepth {
-		return nil, errDepth
+// MarshalJSON writes the fields in order.
+func (f Fields) MarshalJSON() ([]byte, error) {
+	out := []byte{'{'}
+	for i, field := range f {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		key, err := json.Marshal(field.Key)
+		if err != nil {
+			return nil, err
+		}
+		value, err := json.Marshal(field.Value)
+		if err != nil {
+			return nil, err
+		}
+		out = slices.Concat(out, key, []byte{':'}, value)
 	}
+	return append(out, '}'), nil
+}
+
+// UnmarshalJSON reads a default and keeps the order of the fields in its value.
+func (d *Default) UnmarshalJSON(data []byte) error {
+	var row Fields
+	if err := row.UnmarshalJSON(data); err != nil {
+		return err
+	}
+	key, _ := row.Get("key")
+	d.Key, _ = key.(string)
+	d.Value, _ = row.Get("value")
+	return nil
+}
+
+func decodeValue(dec *json.Decoder) (any, error) {
 	token, err := dec.Token()
 	if err != nil {
 		return nil, err
 	}
 	switch token {
 	case json.Delim('{'):
-		return decodeFields(dec, depth)
+		return decodeFields(dec)
 	case json.Delim('['):
-		return decodeList(dec, depth)
+		return decodeList(dec)
 	default:
 		return token, nil
 	}
 }
 
-func decodeFields(dec *json.Decoder, depth int) (any, error) {
+func decodeFields(dec *json.Decoder) (any, error) {
 	fields := Fields{}
 	for dec.More() {
 		key, err := dec.Token()
 		if err != nil {
 			return nil, err
 		}
-		value, err := decodeValue(dec, depth+1)
+		value, err := decodeValue(dec)
 		if err != nil {
 			return nil, err
 		}
@@ -79,10 +100,10 @@ func decodeFields(dec *json.Decoder, depth int) (any, error) {
 	return fields, err
 }
 
-func decodeList(dec *json.Decoder, depth int) (any, error) {
+func decodeList(dec *json.Decoder) (any, error) {
 	list := []any{}
 	for dec.More() {
-		value, err := decodeValue(dec, depth+1)
+		value, err := decodeValue(dec)
 		if err != nil {
 			return nil, err
 		}

@@ -16,96 +16,88 @@ const (
 // Type is one provider type of one server release.
 type Type struct {
 	// API is the API that the type provides, under the server's name for it, for example `vector_io`.
-	API string
+	API string `json:"api"`
 	// Type is the full type, for example `remote::vllm`.
-	Type string
+	Type string `json:"type"`
 	// Config is the class of its `config` mapping: keys, types, defaults, and the handling of unknown keys.
-	Config *schema.Class
+	Config *schema.Class `json:"config"`
 	// Broken is the reason why the server of this release does not start if the config contains the type (server fact 13).
 	// A message appends this text after "; ". It is empty for nearly all types.
-	Broken string
+	Broken string `json:"broken,omitempty"`
 	// KeptForm names the format of the type's data, if a later release cannot read the format and does not start with such
 	// data (server fact 25). It is empty for nearly all types.
-	KeptForm string
+	KeptForm string `json:"kept_form,omitempty"`
 	// EndpointKey is the key for the user's endpoint, for example `base_url`, `url` or `host`. Empty means that the type
 	// has no such key and that an endpoint in the spec is an error.
-	EndpointKey string
+	EndpointKey string `json:"endpoint_key,omitempty"`
 	// EndpointPath is the path, for example `/v1`, that the method Endpoint appends to a URL without a path. Empty means
 	// that Endpoint does not change the URL.
-	EndpointPath string
+	EndpointPath string `json:"endpoint_path,omitempty"`
 	// EndpointNeeded reports whether every request fails without a value for EndpointKey, although the server starts.
-	EndpointNeeded bool
+	EndpointNeeded bool `json:"endpoint_needed,omitempty"`
 	// EndpointIgnored reports whether the server ignores EndpointKey and calls the public service (server fact 11).
-	EndpointIgnored bool
-	// EndpointParts are the keys for the other parts of an endpoint when EndpointKey accepts only a host name (pgvector).
-	// Port is then the key for the port, and a scheme or path is an error. The zero value means that the endpoint is a
-	// URL.
-	EndpointParts EndpointParts
+	EndpointIgnored bool `json:"endpoint_ignored,omitempty"`
+	// PortKey is the key for the port when EndpointKey accepts only a host name (pgvector). A scheme or path is then an
+	// error. Empty means that the endpoint is a URL.
+	PortKey string `json:"port_key,omitempty"`
 	// CredentialKey is the key for the API key or password, for example `api_key` or `password`. Empty means that the type
 	// has no such key.
-	CredentialKey string
+	CredentialKey string `json:"credential_key,omitempty"`
 	// CredentialOptional reports whether the type has other ways to authenticate: keys of an account, or the identity
 	// that the platform assigns to its pods.
-	CredentialOptional bool
+	CredentialOptional bool `json:"credential_optional,omitempty"`
 	// InMemory reports whether each pod answers from its own memory and reads the type's store only when it starts.
 	// Replicas then do not see each other's writes.
-	InMemory bool
+	InMemory bool `json:"in_memory,omitempty"`
 	// RegionKey is the key for a cloud region, for example `region_name` or `region`. Empty means that the type has no
 	// such key.
-	RegionKey string
+	RegionKey string `json:"region_key,omitempty"`
 	// ResourceIDs are the only names that the provider accepts for its resources. With any other name, the server does not
 	// start. The list is empty for nearly all types, which accept any name.
-	ResourceIDs []string
+	ResourceIDs []string `json:"resource_ids,omitempty"`
 	// RegistersNothing reports whether the provider serves only resources that it defines itself. The server does not
 	// start with a configuration that registers a resource with such a provider.
-	RegistersNothing bool
+	RegistersNothing bool `json:"registers_nothing,omitempty"`
 	// ResourceNeeds is the key that each entry of this provider in the configuration must have. Empty means no such key.
-	ResourceNeeds string
+	ResourceNeeds string `json:"resource_needs,omitempty"`
 	// Serves are the only types of models that the provider serves. Empty means that this is unknown.
-	Serves []string
+	Serves []string `json:"serves,omitempty"`
 	// Lists states which models the provider lists when the server starts. Nil means that this is unknown.
-	Lists Lists
+	Lists Lists `json:"lists,omitempty"`
 	// RequiredDefaults are values for keys that the type requires and that a user cannot be expected to supply, in the
 	// order in which they are written. Defaults replaces their placeholders.
-	RequiredDefaults []Default
+	RequiredDefaults []Default `json:"required_defaults,omitempty"`
 	// Requires are the APIs that the server requires to start with this provider.
-	Requires []string
+	Requires []string `json:"requires,omitempty"`
 	// Optional are the APIs that the provider uses when they exist.
-	Optional []string
+	Optional []string `json:"optional,omitempty"`
 	// Packages are the Python packages that the type needs in addition to those of the server, as requirement strings.
-	Packages []string
+	Packages []string `json:"packages,omitempty"`
 	// Service is the host of the public service that the type calls if no endpoint is set, for example
 	// `api.anthropic.com`. Empty means that the type calls no public service, or that the default of EndpointKey contains
 	// the host.
-	Service string
+	Service string `json:"service,omitempty"`
 	// ServiceAtStart reports whether the server must reach the host in Service to start.
-	ServiceAtStart bool
+	ServiceAtStart bool `json:"service_at_start,omitempty"`
 	// Downloads is the host, for example `huggingface.co`, from which the type loads missing files when it first needs
 	// them. Empty means that the type loads no files.
-	Downloads string
+	Downloads string `json:"downloads,omitempty"`
 	// ToolGroup is the tool group, for example `builtin::websearch`, that the server registers for the type without an
 	// entry in the configuration. Empty means that the server registers no tool group.
-	ToolGroup string
+	ToolGroup string `json:"tool_group,omitempty"`
 	// Deprecated is the server's advice for a type that will be removed. Empty means that the type is not deprecated.
-	Deprecated string
-}
-
-// EndpointParts names the keys, in addition to EndpointKey, for an endpoint that is split into several keys instead of
-// written as a single URL.
-type EndpointParts struct {
-	// Port is the key for the port, for example `port`.
-	Port string
+	Deprecated string `json:"deprecated,omitempty"`
 }
 
 // Default is the default value of one key.
 type Default struct {
 	// Key is the key in the provider's config, for example `persistence`.
-	Key string
+	Key string `json:"key"`
 	// Value is null, bool, string, json.Number, []any, or Fields for an ordered mapping.
 	//
 	// In Type.RequiredDefaults, the strings in Value can contain placeholders: {id} (the provider's ID), {table} (the ID
 	// as a table name), and {distribution} (the distribution's name, as in `~/.llama/distributions/{distribution}/files`).
-	Value any
+	Value any `json:"value"`
 }
 
 // Fields is an ordered mapping.

@@ -56,7 +56,7 @@ func (c *configWriter) endpoint() {
 	switch {
 	case c.kind.EndpointKey == "":
 		c.Failf(path, "%s does not accept an endpoint in release %s; remove the endpoint; configuration keys of this type: %s", c.kind.Type, c.Release.Line, c.keyNames())
-	case c.kind.EndpointParts.Port != "":
+	case c.kind.PortKey != "":
 		c.hostAndPort(p.Endpoint, path)
 	default:
 		if err := c.checkEndpoint(p.Endpoint); err != nil {
@@ -109,7 +109,7 @@ func (c *configWriter) hostAndPort(endpoint string, path *field.Path) {
 	}
 	c.put(c.kind.EndpointKey, yamlnode.String(host), path)
 	if found {
-		c.put(c.kind.EndpointParts.Port, yamlnode.Int(int64(number)), path)
+		c.put(c.kind.PortKey, yamlnode.Int(int64(number)), path)
 	}
 }
 
@@ -218,7 +218,7 @@ func (c *configWriter) starts(key *schema.Key, value *yaml.Node) bool {
 
 // isEndpoint reports whether a key is the endpoint, or a part of it.
 func (c *configWriter) isEndpoint(key string) bool {
-	return key == c.kind.EndpointKey || key == c.kind.EndpointParts.Port
+	return key == c.kind.EndpointKey || key == c.kind.PortKey
 }
 
 // defaults writes the values that the type needs and the user did not set. If the base's provider with the same ID and

@@ -1,6 +1,9 @@
 package release
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // API is one API of a release.
 type API struct {
@@ -45,4 +48,39 @@ func (r Removal) Note() string {
 		text += "; " + strings.TrimSuffix(r.Instead, ".")
 	}
 	return text
+}
+
+// KnownAPI reports whether any release has an API with that name, written as in the config (`vector_io`) or as in a
+// Kubernetes object (`vectorIo`). It distinguishes an API of another release from a misspelled name.
+func KnownAPI(name string) bool {
+	return slices.Contains(files().APIs, SnakeCase(name))
+}
+
+// KnownAPIs returns the sorted names of the APIs of all releases, written as in the config.
+func KnownAPIs() []string { return slices.Clone(files().APIs) }
+
+// SnakeCase returns the name of an API as written in the config: vector_io for vectorIo. It does not change vector_io.
+func SnakeCase(name string) string {
+	var b strings.Builder
+	for _, r := range name {
+		if 'A' <= r && r <= 'Z' {
+			if b.Len() > 0 {
+				b.WriteByte('_')
+			}
+			r += 'a' - 'A'
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// CamelCase returns the name of an API as written in a Kubernetes object: vectorIo for vector_io.
+func CamelCase(name string) string {
+	words := strings.Split(name, "_")
+	for i, word := range words[1:] {
+		if word != "" {
+			words[i+1] = strings.ToUpper(word[:1]) + word[1:]
+		}
+	}
+	return strings.Join(words, "")
 }

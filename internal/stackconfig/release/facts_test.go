@@ -96,7 +96,7 @@ func providerFacts(p *provider.Type) string {
 	fmt.Fprintf(&b, "provider %s/%s", p.API, p.Type)
 	for _, fact := range []struct{ name, value string }{
 		{"endpoint", p.EndpointKey + p.EndpointPath},
-		{"port", p.EndpointParts.Port},
+		{"port", p.PortKey},
 		{"credential", p.CredentialKey},
 		{"region", p.RegionKey},
 		{"group", p.ToolGroup},

@@ -33,7 +33,7 @@ func BenchmarkLoadAll(b *testing.B) {
 // TestResident checks the memory for the data of all lines, including the text that is embedded in the binary.
 func TestResident(t *testing.T) {
 	text := int64(len(packed))
-	sharedOnce(t)
+	files()
 	before := heap()
 	all := loadAll(t)
 	built := heap() - before
@@ -46,8 +46,8 @@ func TestResident(t *testing.T) {
 
 func loadAll(t testing.TB) []*Release {
 	t.Helper()
-	all := make([]*Release, 0, len(files().lines))
-	for _, line := range files().lines {
+	all := make([]*Release, 0, len(files().Lines))
+	for _, line := range files().Lines {
 		r, err := load(line)
 		if err != nil {
 			t.Fatal(err)
@@ -55,15 +55,6 @@ func loadAll(t testing.TB) []*Release {
 		all = append(all, r)
 	}
 	return all
-}
-
-// sharedOnce loads the data that all lines share, so that the result does not depend on the tests that ran before.
-func sharedOnce(t *testing.T) {
-	t.Helper()
-	if _, err := severalOverlays(); err != nil {
-		t.Fatal(err)
-	}
-	history()
 }
 
 // heap returns the memory in use after a garbage collection.

@@ -1,9 +1,11 @@
 package release
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -70,17 +72,17 @@ func LineOf(version string) string {
 func Default() *Release { return mustLoad(DefaultLine()) }
 
 // DefaultLine returns the name of the line whose data the function Default returns. It does not load the data.
-func DefaultLine() string { return history().DefaultLine }
+func DefaultLine() string { return files().DefaultLine }
 
 // Lines returns the release lines with data, ascending.
-func Lines() []string { return slices.Clone(files().lines) }
+func Lines() []string { return slices.Clone(files().Lines) }
 
 // Offered returns the release lines that users may request, ascending. Tests show that the servers of these lines start
 // with generated configs. The data of the other lines is only for errors and reports.
-func Offered() []string { return slices.Clone(history().Offered) }
+func Offered() []string { return slices.Clone(files().Offered) }
 
 // IsOffered reports whether users may request a line.
-func IsOffered(line string) bool { return slices.Contains(history().Offered, line) }
+func IsOffered(line string) bool { return slices.Contains(files().Offered, line) }
 
 // LookupOffered returns the data for a release as Lookup does, but only for the lines that users may request. The
 // error, an *UnknownError, lists only these lines.
@@ -90,4 +92,14 @@ func LookupOffered(asked string) (Match, error) {
 		return Match{}, &UnknownError{Asked: asked, Lines: Offered()}
 	}
 	return match, nil
+}
+
+// Compare compares releases and lines by number: 0.9 comes before 0.10, and 0.10 before 0.10.1. The result has the same
+// meaning as the result of [cmp.Compare].
+func Compare(a, b string) int {
+	return slices.CompareFunc(strings.Split(a, "."), strings.Split(b, "."), func(x, y string) int {
+		m, _ := strconv.Atoi(x)
+		n, _ := strconv.Atoi(y)
+		return cmp.Compare(m, n)
+	})
 }

@@ -182,3 +182,34 @@ func TestLineOf(t *testing.T) {
 		}
 	}
 }
+
+func TestCompareLines(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		want int
+	}{{"0.7", "0.7", 0}, {"0.9", "0.10", -1}, {"1.0", "0.10", 1}} {
+		if got := release.Compare(tt.a, tt.b); got != tt.want {
+			t.Errorf("Compare(%q, %q) = %d, want %d", tt.a, tt.b, got, tt.want)
+		}
+	}
+}
+
+// TestDecodeErrors checks the errors for data that hack/release-data does not write.
+func TestDecodeErrors(t *testing.T) {
+	const classes = `"top_level": "A", "server": "A", "classes": {"A": {"extra": "ignore", "keys": []}}`
+	for text, want := range map[string]string{
+		"{":                 "decode release data: unexpected end of JSON input",
+		`{"line": "9.9"}`:   `release 9.9: top_level refers to the class "", which has no description`,
+		"{" + classes + "}": "",
+		"{" + classes + `, "storage": {"stores": [{"name": "s"}]}}`:                  `store s refers to the class ""`,
+		"{" + classes + `, "storage": {"backends": [{"name": "b", "class": "B"}]}}`:  `backend b refers to the class "B"`,
+		"{" + classes + `, "resources": [{"kind": "models", "class": "B"}]}`:         `resource models refers to the class "B"`,
+		"{" + classes + `, "providers": {"a": {"t": {"type": "t", "config": "B"}}}}`: `provider t refers to the class "B"`,
+		`{"classes": {"A": {"keys": [{"name": "k", "type": "list["}]}}}`:             `class "A": key "k": parse type expression`,
+	} {
+		_, err := release.Decode([]byte(text))
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want one with %q", text, err, want)
+		}
+	}
+}

@@ -18,7 +18,7 @@ type Reference struct {
 	ResourceKey string `json:"resource_key"`
 	// ModelType is the type of model that the setting needs, for example `embedding`. Empty means that the setting names
 	// no model.
-	ModelType string `json:"-"`
+	ModelType string `json:"model_type,omitempty"`
 	// CheckedAtStart reports whether the server does not start when there is no such model.
-	CheckedAtStart bool `json:"-"`
+	CheckedAtStart bool `json:"checked_at_start,omitempty"`
 }

@@ -12,37 +12,36 @@ import (
 // Release holds the facts about one release line of the server.
 type Release struct {
 	// Line is the line's name, for example `0.7`.
-	Line string
+	Line string `json:"line"`
 	// Version is the release from which the data was extracted, for example `0.7.3`.
-	Version string
+	Version string `json:"version"`
 	// Covers are the releases, including Version, whose extracted data is identical, in ascending order.
-	Covers []string
+	Covers []string `json:"covers"`
 	// Package is the name of the server's Python package, for example `llama-stack`.
-	Package string
+	Package string `json:"package"`
 	// Module is the name of the package's top-level Python module, for example `llama_stack`.
-	Module string
+	Module string `json:"module"`
 	// Runtime describes how the server is started and what it reads in addition to its config.
-	Runtime Runtime
+	Runtime Runtime `json:"runtime"`
 	// TopLevel is the class of the whole config. It also describes its sections `server`, `storage`, `providers` and
 	// `registered_resources` completely. Server, Storage, Provider and Resources add details about them.
-	TopLevel *schema.Class
+	TopLevel *schema.Class `json:"top_level"`
 	// Server is the class of the `server` section.
-	Server *schema.Class
+	Server *schema.Class `json:"server"`
 	// Storage describes the `storage` section.
-	Storage Storage
+	Storage Storage `json:"storage"`
 	// References are the settings that name a provider or a resource, in the order of the data file.
-	References []Reference
+	References []Reference `json:"references"`
 	// Registry describes how the server stores registered resources.
-	Registry Registry
+	Registry Registry `json:"registry"`
 	// Offline describes the settings for a server without internet access.
-	Offline Offline
+	Offline Offline `json:"offline"`
 	// Tools describes how tools are declared.
-	Tools Tools
+	Tools Tools `json:"tools"`
 	// Removed lists the parts that earlier releases had and this release does not have, sorted by kind and name.
-	Removed []Removal
+	Removed []Removal `json:"removed"`
 
-	apis          map[string]API
-	apiNames      []string
+	apis          []API
 	providers     map[string]map[string]*provider.Type
 	resources     []Resource
 	distributions map[string]*Distribution
@@ -116,12 +115,17 @@ type Runtime struct {
 
 // API returns an API by its name in the config (`vector_io`).
 func (r *Release) API(name string) (API, bool) {
-	api, ok := r.apis[name]
-	return api, ok
+	return first(r.apis, func(api API) bool { return api.Name == name })
 }
 
 // APIs returns the names of all APIs in the order of the server's source.
-func (r *Release) APIs() []string { return r.apiNames }
+func (r *Release) APIs() []string {
+	names := make([]string, len(r.apis))
+	for i := range r.apis {
+		names[i] = r.apis[i].Name
+	}
+	return names
+}
 
 // Provider returns a provider type by API and full type, for example ("inference", "remote::vllm").
 func (r *Release) Provider(api, providerType string) (*provider.Type, bool) {

@@ -284,8 +284,8 @@ func TestProviderDetails(t *testing.T) {
 			}
 		}
 		pgvector, _ := r.Provider("vector_io", "remote::pgvector")
-		if pgvector.EndpointParts != (provider.EndpointParts{Port: "port"}) {
-			t.Errorf("pgvector's endpoint has the parts %+v", pgvector.EndpointParts)
+		if pgvector.PortKey != "port" {
+			t.Errorf("pgvector's key for the port is %q", pgvector.PortKey)
 		}
 		for _, kind := range []string{"remote::together", "remote::fireworks"} {
 			p, _ := r.Provider("inference", kind)
@@ -422,7 +422,7 @@ func TestEveryProviderIsWhole(t *testing.T) {
 		eachProvider(match.Release, func(p *provider.Type) {
 			name := line + " " + p.API + "/" + p.Type
 			for what, key := range map[string]string{
-				"endpoint": p.EndpointKey, "port": p.EndpointParts.Port, "credential": p.CredentialKey, "region": p.RegionKey,
+				"endpoint": p.EndpointKey, "port": p.PortKey, "credential": p.CredentialKey, "region": p.RegionKey,
 			} {
 				if _, ok := p.Config.Key(key); key != "" && !ok {
 					t.Errorf("%s: the %s key %q is not a key", name, what, key)

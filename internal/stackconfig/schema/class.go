@@ -22,16 +22,16 @@ const (
 // Class is one configuration class of the server: a mapping with known keys.
 type Class struct {
 	// Name is the class's name in the server's source. It is unique within a release.
-	Name string
+	Name string `json:"-"`
 	// Extra determines how the class handles keys that are not in Keys.
-	Extra Extra
+	Extra Extra `json:"extra"`
 	// Keys are the keys that the server reads, in the order in which it declares them.
-	Keys []Key
+	Keys []Key `json:"keys"`
 	// Rules are conditions on several keys at once, in the order in which they are checked.
-	Rules []Rule
+	Rules []Rule `json:"rules,omitempty"`
 	// BackendFamily is the family of the storage backends, `kv` or `sql`, that the key `backend` of this class may name.
 	// Empty means that the class does not refer to a backend.
-	BackendFamily string
+	BackendFamily string `json:"backend_family,omitempty"`
 
 	index map[string]int
 	// candidates are the names of the keys, prepared for comparison with unknown keys.
@@ -41,28 +41,28 @@ type Class struct {
 // Key is one key of a class.
 type Key struct {
 	// Name is the preferred name of the key.
-	Name string
+	Name string `json:"name"`
 	// Aliases are other names of this key, without Name.
-	Aliases []string
+	Aliases []string `json:"aliases,omitempty"`
 	// Type is the type of the value.
-	Type *Expr
+	Type *Expr `json:"type"`
 	// Required reports whether the key must be present for the class to load. The value of the key can be null when Type
 	// allows null.
-	Required bool
-	// Default is the value used when the key is absent: nil, bool, string, json.Number, []any or map[string]any.
+	Required bool `json:"required,omitempty"`
+	// Default is the value used when the key is absent: nil, bool, string, float64, []any or map[string]any.
 	// It is meaningful only when Required is false.
-	Default any
+	Default any `json:"default,omitempty"`
 	// DefaultVariables are the environment variables that set Default.
-	DefaultVariables []string
+	DefaultVariables []string `json:"default_variables,omitempty"`
 	// Secret reports whether the value is a credential. Messages never show the value, and users set it with a reference
 	// to a Secret.
-	Secret bool
+	Secret bool `json:"secret,omitempty"`
 	// Deprecated reports whether the server accepts the key but advises against it.
-	Deprecated bool
+	Deprecated bool `json:"deprecated,omitempty"`
 	// Internal reports whether the class inherits the key and does not use it. Messages do not suggest the key to users.
-	Internal bool
+	Internal bool `json:"internal,omitempty"`
 	// Limits are the limits for the value, or nil.
-	Limits *Limits
+	Limits *Limits `json:"limits,omitempty"`
 }
 
 // Limits are the server's limits for a value. Nil means no limit.
@@ -98,6 +98,15 @@ func (c *Class) SetKeys(keys []Key) {
 	c.Keys = keys
 	c.reindex()
 }
+
+// UnmarshalText reads a reference to a class: its name.
+func (c *Class) UnmarshalText(text []byte) error {
+	c.Name = string(text)
+	return nil
+}
+
+// MarshalText writes a reference to a class: its name.
+func (c *Class) MarshalText() ([]byte, error) { return []byte(c.Name), nil }
 
 // Key returns the key with the given name or alias.
 func (c *Class) Key(name string) (Key, bool) {

@@ -44,6 +44,15 @@ type Expr struct {
 // String returns the expression as it is written in the release data, for example `SecretStr | null`.
 func (e *Expr) String() string { return e.text }
 
+// UnmarshalText reads only the text of an expression. A Parser reads the rest from String.
+func (e *Expr) UnmarshalText(text []byte) error {
+	e.text = string(text)
+	return nil
+}
+
+// MarshalText writes an expression as String does.
+func (e *Expr) MarshalText() ([]byte, error) { return []byte(e.text), nil }
+
 // Words describes a value of the type for users, for example "a whole number" or "one of llm, embedding". For a union,
 // it does not mention null, because users should omit the key instead.
 func (e *Expr) Words() string {

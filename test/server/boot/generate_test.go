@@ -24,10 +24,7 @@ func resolve(t *testing.T, rel *release.Release, name string) distribution.Resol
 	if !ok {
 		t.Fatalf("release %s does not contain the distribution %q", rel.Version, name)
 	}
-	base, err := shipped.YAML()
-	if err != nil {
-		t.Fatal(err)
-	}
+	base := []byte(shipped.YAML)
 	return distribution.Resolved{
 		Name: name, Version: rel.Version, Image: "registry.example.com/distribution-" + name + ":" + rel.Version,
 		Release: rel, Exact: true, DetectedBy: distribution.ByVersion, Base: base, Entrypoint: entrypoint(rel),

@@ -232,7 +232,7 @@ func (n *negatives) providerKeys() {
 			case kind.CredentialKey:
 				delete(wrong, "apiKey")
 				check = "provider/missing-credential"
-			case kind.EndpointParts.Port:
+			case kind.PortKey:
 				continue // the port is part of the endpoint
 			default:
 				delete(settings, key)

@@ -56,9 +56,9 @@ func (v *values) endpoint(p fields, kind *provider.Type, done map[string]bool, s
 	}
 	host := strings.ReplaceAll(kind.Short(), "::", "-") + ".example"
 	p["endpoint"] = "http://" + host + ":8000"
-	if kind.EndpointParts.Port != "" {
+	if kind.PortKey != "" {
 		p["endpoint"] = host + ":5432"
-		done[kind.EndpointParts.Port] = true
+		done[kind.PortKey] = true
 	}
 	done[kind.EndpointKey] = true
 }

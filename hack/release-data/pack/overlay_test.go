@@ -1,20 +1,22 @@
-package release
+package main
 
 import (
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// TestCorrectionsAreShown checks that every correction of every line has a test in this package.
+// TestCorrectionsAreShown checks that every correction of every line has a test in package release.
 func TestCorrectionsAreShown(t *testing.T) {
 	tests := testNames(t)
-	for _, name := range append(Lines(), several...) {
-		o, err := readOverlay(name)
+	data := os.DirFS(root + directory)
+	for _, name := range append(release.Lines(), several...) {
+		o, err := readOverlay(data, name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -29,10 +31,10 @@ func TestCorrectionsAreShown(t *testing.T) {
 	}
 }
 
-// testNames returns the names of the tests in this package.
+// testNames returns the names of the tests in package release.
 func testNames(t *testing.T) map[string]bool {
 	t.Helper()
-	files, err := filepath.Glob("*_test.go")
+	files, err := filepath.Glob(root + "internal/stackconfig/release/*_test.go")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,22 +49,6 @@ func testNames(t *testing.T) map[string]bool {
 		}
 	}
 	return names
-}
-
-// TestDataHasNoUnknownField checks that this package reads every field that the extraction tool writes.
-func TestDataHasNoUnknownField(t *testing.T) {
-	for _, line := range Lines() {
-		data, err := fs.ReadFile(embedded(), "data/"+line+".json")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := decodeStrict(data, new(document)); err != nil {
-			t.Errorf("line %s: %v", line, err)
-		}
-	}
-	if err := decodeStrict([]byte(`{"lines": 1}`), new(document)); err == nil {
-		t.Error("an unknown field is not found")
-	}
 }
 
 // minimal is the smallest data file that loads.
@@ -80,8 +66,8 @@ const minimal = `{
   }
 }`
 
-// parseText parses a data file with one overlay.
-func parseText(data, corrections string) (*Release, error) {
+// parseText returns the Release for a data file with one overlay.
+func parseText(data, corrections string) (*release.Release, error) {
 	o, err := decodeOverlay([]byte(corrections))
 	if err != nil {
 		return nil, err
@@ -90,7 +76,14 @@ func parseText(data, corrections string) (*Release, error) {
 	if err != nil {
 		return nil, err
 	}
-	return corrected(doc, o)
+	if err := o.apply(doc); err != nil {
+		return nil, err
+	}
+	text, err := doc.encode()
+	if err != nil {
+		return nil, err
+	}
+	return release.Decode(text)
 }
 
 func TestOverlay(t *testing.T) {
@@ -124,7 +117,7 @@ corrections:
 		"tools":                             r.Tools.MCP == "models",
 		"provider, first":                   p.EndpointKey == "server",
 		"provider, second":                  p.EndpointPath == "/v1",
-		"backend":                           b.CredentialKey == "secret" && b.Family == KV,
+		"backend":                           b.CredentialKey == "secret" && b.Family == release.KV,
 		"store":                             s.Required,
 		"resource":                          m.PublicID == "x",
 		"key, the fields in the correction": port.Required && port.Secret,
@@ -158,6 +151,7 @@ func TestBadData(t *testing.T) {
 		"no such class":                 {minimal, of("key Nothing.port", "{a: 1}"), "no such part"},
 		"no such key":                   {minimal, of("key Server.x", "{a: 1}"), "no such part"},
 		"key without class":             {minimal, of("key port", "{a: 1}"), "no such part"},
+		"unknown field":                 {`{"lines": 1}`, none, `unknown field "lines"`},
 		"unknown field set":             {minimal, of("runtime", "{a: 1}"), `unknown field "a"`},
 		"alias in set":                  {minimal, of("runtime", "&a {host: *a}"), "the field \"set\" must not contain an alias"},
 		"unknown class":                 {replaced(`"top_level": "Config"`, `"top_level": "C"`), none, `top_level refers to the class "C", which has no description`},
@@ -173,17 +167,6 @@ func TestBadData(t *testing.T) {
 				t.Errorf("error %v, want one with %q", err, tt.want)
 			}
 		})
-	}
-}
-
-func TestCompareLines(t *testing.T) {
-	for _, tt := range []struct {
-		a, b string
-		want int
-	}{{"0.7", "0.7", 0}, {"0.9", "0.10", -1}, {"1.0", "0.10", 1}} {
-		if got := Compare(tt.a, tt.b); got != tt.want {
-			t.Errorf("Compare(%q, %q) = %d, want %d", tt.a, tt.b, got, tt.want)
-		}
 	}
 }
 

@@ -1,4 +1,4 @@
-package release
+package main
 
 import (
 	"bytes"
@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
-	"sync"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
 // overlay is a hand-written file: <line>.overlay.yaml for one line, or a file for one of the names in the variable
@@ -96,25 +98,13 @@ func appendValue(out []byte, value any) ([]byte, error) {
 // contains facts about servers without internet access.
 var several = []string{"shared", "registry", "checks", "offline"}
 
-var severalOverlays = sync.OnceValues(func() ([]*overlay, error) {
-	overlays := make([]*overlay, 0, len(several))
-	for _, name := range several {
-		o, err := readOverlay(name)
-		if err != nil {
-			return nil, err
-		}
-		overlays = append(overlays, o)
-	}
-	return overlays, nil
-})
-
-// readOverlay reads the embedded overlay with the given name.
-func readOverlay(name string) (*overlay, error) {
-	data, err := fs.ReadFile(embedded(), "data/"+name+".overlay.yaml")
+// readOverlay reads the overlay with the given name.
+func readOverlay(data fs.FS, name string) (*overlay, error) {
+	text, err := fs.ReadFile(data, name+".overlay.yaml")
 	if err != nil {
 		return nil, fmt.Errorf("read overlay: %w", err)
 	}
-	return decodeOverlay(data)
+	return decodeOverlay(text)
 }
 
 // decodeOverlay reads an overlay strictly, and rejects a correction without a name, fields, a reason or a test.
@@ -133,10 +123,16 @@ func decodeOverlay(data []byte) (*overlay, error) {
 	return &o, nil
 }
 
+func decodeStrict(data []byte, into any) error {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	return dec.Decode(into)
+}
+
 // covers reports whether a release line is in the range from `since` to `until`, inclusive. An empty `since` or `until`
 // sets no limit.
 func covers(since, until, line string) bool {
-	return (since == "" || Compare(since, line) <= 0) && (until == "" || Compare(line, until) <= 0)
+	return (since == "" || release.Compare(since, line) <= 0) && (until == "" || release.Compare(line, until) <= 0)
 }
 
 // apply applies the corrections of the overlay to the document.
@@ -161,7 +157,7 @@ var errNoPart = errors.New("no such part")
 // part returns a pointer to the part of the document that a correction names.
 func (d *document) part(of string) (any, error) {
 	unnamed := map[string]any{
-		"release": d, "runtime": &d.Runtime, "storage": &d.Storage, "offline": &d.Offline, "tools": &d.Tools,
+		"release": d, "runtime": &d.Runtime, "storage": &d.StorageRows, "offline": &d.OfflineRows, "tools": &d.ToolRows,
 	}
 	kind, name, _ := strings.Cut(of, " ")
 	if part, ok := unnamed[kind]; ok {
@@ -169,13 +165,13 @@ func (d *document) part(of string) (any, error) {
 	}
 	switch kind {
 	case "provider":
-		return entry(d.Providers, name)
+		return entry(d.ProviderRows, name)
 	case "backend":
-		return entry(d.Storage.Backends, name)
+		return entry(d.StorageRows.Backends, name)
 	case "store":
-		return find(d.Storage.Stores, func(row *storeRow) bool { return row.Name == name })
+		return find(d.StorageRows.Stores, func(row *release.Store) bool { return row.Name == name })
 	case "resource":
-		return find(d.Resources, func(row *resourceRow) bool { return row.Kind == name })
+		return find(d.Resources, func(row *release.Resource) bool { return row.Kind == name })
 	case "class":
 		return entry(d.Classes, name)
 	case "key":
@@ -195,7 +191,7 @@ func (d *document) key(name string) (any, error) {
 	if !ok {
 		return nil, errNoPart
 	}
-	return find(class.Keys, func(row *keyRow) bool { return row.Name == name[dot+1:] })
+	return find(class.Keys, func(row *schema.Key) bool { return row.Name == name[dot+1:] })
 }
 
 func entry[T any](rows map[string]*T, name string) (any, error) {

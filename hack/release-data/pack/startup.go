@@ -1,4 +1,4 @@
-package startup
+package main
 
 import (
 	"bytes"
@@ -11,10 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// releasesFile is the name of the file with the facts for each release line.
-const releasesFile = "releases.json"
-
-// facts are the facts about a release line that the programs need.
+// facts are the facts about a release line that the programs of internal/startup need.
 type facts struct {
 	// Package is the Python package whose version is the release. Module is the server's module.
 	Package string `json:"package"`
@@ -78,49 +75,46 @@ type published struct {
 	IDs    []string `json:"ids,omitempty"`
 }
 
-// releases returns the facts as JSON, with one line of text for each release line that has a registry. A line of text
-// contains only the differences from the previous release line. releases omits a line of text without differences. The
-// programs merge the lines up to the server's release line.
-func releases() []byte {
+// startupFacts returns the facts as JSON, with one line of text for each release line that has a registry. A line of
+// text contains only the differences from the previous release line. A release line without differences has no line of
+// text. The programs merge the lines up to the server's release line.
+func startupFacts(releases []*release.Release) ([]byte, error) {
 	var out bytes.Buffer
 	before := map[string]json.RawMessage{}
 	separator := "{\n"
-	for _, line := range release.Lines() {
-		match, err := release.Lookup(line)
-		if err != nil {
-			panic(fmt.Sprintf("startup: line %s: %v", line, err)) // Lines lists only existing lines
-		}
-		if match.Release.Registry.KeyPrefix == "" {
+	for _, r := range releases {
+		if r.Registry.KeyPrefix == "" {
 			continue
 		}
-		now := fields(factsOf(match.Release))
+		now, err := fields(factsOf(r))
+		if err != nil {
+			return nil, err
+		}
 		changed := maps.Clone(now)
 		maps.DeleteFunc(changed, func(key string, value json.RawMessage) bool { return bytes.Equal(value, before[key]) })
 		if len(changed) > 0 {
-			fmt.Fprintf(&out, "%s%q: %s", separator, line, encode(changed))
+			text, err := json.Marshal(changed)
+			if err != nil {
+				return nil, err
+			}
+			fmt.Fprintf(&out, "%s%q: %s", separator, r.Line, text)
 			separator = ",\n"
 		}
 		before = now
 	}
 	out.WriteString("\n}\n")
-	return out.Bytes()
+	return out.Bytes(), nil
 }
 
 // fields returns the top-level fields of facts, encoded.
-func fields(f facts) map[string]json.RawMessage {
-	var out map[string]json.RawMessage
-	if err := json.Unmarshal(encode(f), &out); err != nil {
-		panic(fmt.Sprintf("startup: read facts: %v", err)) // The function encode wrote this JSON.
-	}
-	return out
-}
-
-func encode(value any) []byte {
-	text, err := json.Marshal(value)
+func fields(f facts) (map[string]json.RawMessage, error) {
+	text, err := json.Marshal(f)
 	if err != nil {
-		panic(fmt.Sprintf("startup: write facts: %v", err)) // strings and flags can always be encoded
+		return nil, err
 	}
-	return text
+	var out map[string]json.RawMessage
+	err = json.Unmarshal(text, &out)
+	return out, err
 }
 
 func factsOf(r *release.Release) facts {
