@@ -11,7 +11,6 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/bounds"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
@@ -95,11 +94,7 @@ func (r *Reconciler) planInput(ctx context.Context, f planFacts) (planned, error
 	if err != nil {
 		return planned{}, err
 	}
-	earlierHost, err := r.hasEarlierHost(ctx, f.stack, cluster)
-	if err != nil {
-		return planned{}, err
-	}
-	owner, err := r.findHostOwner(ctx, f.stack, f.bounds, cluster, earlierHost)
+	owner, err := r.findHostOwner(ctx, f.stack, f.bounds, cluster)
 	if err != nil {
 		return planned{}, err
 	}
@@ -111,25 +106,18 @@ func (r *Reconciler) planInput(ctx context.Context, f planFacts) (planned, error
 		Running: recorded,
 		Object:  f.stack, Intent: f.intent, Distribution: f.labels.distribution, Digest: f.labels.digest,
 		CatalogueImage: f.image.catalog,
-		Limited:        limited(f.stack, f.workload), RenderedByTag: renderedByTag(running, &f.labels.distribution),
+		Limited:        limited(f.stack, f.workload),
 		RunningRelease: running.Distribution.Release, Before: before, Base: f.base,
 		Override:   plan.ReadOverride(f.stack, f.configMaps.contents),
 		References: f.secrets.references, OperatorVersion: r.version, OpenShift: r.openShift, Cluster: cluster,
 		KeepsGroup: plan.KeepsGroup(f.workload.deployment, running),
 		Trust:      f.configMaps.trust, Unexposed: owner != nil, Bounds: f.bounds,
-		StorageSecret: running.StorageSecret, EarlierHost: earlierHost,
+		StorageSecret: running.StorageSecret,
 		RunningEndpoints: render.Endpoints(f.workload.deployment, f.workload.replicaSets,
 			names.ServerContainer(f.stack.Annotations)),
 		Packages: f.external.packages, PackageDigests: f.external.digests,
 		Serving: f.secrets.values.Serving(render.TLSSecret(&f.stack.Spec)),
 	}}, nil
-}
-
-// renderedByTag reports whether this operator, in any version, rendered the running pods for the release in their image
-// tag. It returns false for pods that another program rendered.
-func renderedByTag(running *rollout.Record, image *distribution.Resolved) bool {
-	return running.Template != "" && !running.LeftAsImage && running.Distribution.Image == image.Image &&
-		running.Distribution.Release == image.Release.Line
 }
 
 // build builds the plan from its input, and computes the values of the Secret with connection parts.

@@ -61,20 +61,6 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-func TestEarlierHostLabel(t *testing.T) {
-	long := strings.Repeat("a", 55)
-	for _, tc := range []struct{ stack, namespace, want string }{
-		{"my-stack", "team-a", "my-stack-team-a"},
-		{long, "team-ab", long + "-team-ab"},
-		{long, "team-abc", long + "-40057b"},
-		{long, "team-abd", long + "-b36716"},
-	} {
-		if got := names.EarlierHostLabel(tc.stack, tc.namespace); got != tc.want || len(got) > 63 {
-			t.Errorf("EarlierHostLabel(%q, %q) = %q, want %q", tc.stack, tc.namespace, got, tc.want)
-		}
-	}
-}
-
 // Stacks with similar or truncated names have different labels.
 func TestHostLabel(t *testing.T) {
 	long := strings.Repeat("a", 55)
@@ -116,7 +102,7 @@ func TestIsHostLabel(t *testing.T) {
 	}
 	for _, label := range []string{
 		"", "chat", "chat-victim", "chat-victim-cc7c63dc08", "chat-victims-cc7c63dc09", "svc-deadbeef01", "-0123456789",
-		"0123456789", strings.Repeat("a", 63), names.EarlierHostLabel("chat", "victim"),
+		"0123456789", strings.Repeat("a", 63),
 	} {
 		if names.IsHostLabel(label) {
 			t.Errorf("%q is recognized as a generated label", label)

@@ -69,7 +69,7 @@ func (p *Plan) complete(in Input) error {
 	p.stores = p.storesOf(in)
 	p.input.Paths = paths(in, p.texts(in))
 	p.input.Server.ServesTLS = p.ServesTLS
-	p.input.Server.Insecure = p.refusesPlainHTTP(in) && !leavesContainer(in)
+	p.input.Server.Insecure = p.refusesPlainHTTP(in) && !in.Distribution.TagAlone()
 	p.tagWarning(in)
 	p.goneWarning(in)
 	if errs := ownVariables(p.input, in.Intent); len(errs) > 0 {
@@ -283,8 +283,7 @@ func (p *Plan) recorded(in Input, inputs rollout.Inputs, deployment *appsv1ac.De
 		return err
 	}
 	p.Rendered.Inputs, p.Rendered.References = inputs, in.References
-	p.Rendered.EarlierInputs, err = earlierInputs(in, inputs)
-	return err
+	return nil
 }
 
 // BaseConfigMapName returns the name of the ConfigMap that keeps a stack's base.

@@ -34,8 +34,6 @@ type Input struct {
 	PackageDigests map[string]string
 	// CatalogueImage is the catalog's image for name and version, before overrides. It is empty if the spec sets image.
 	CatalogueImage string
-	// RenderedByTag reports whether the running pods still have the settings for the release that their image tag names.
-	RenderedByTag bool
 	// Limited is the sorted list of the resources that an earlier operator limited in the running pods because of their
 	// workers.
 	Limited []corev1.ResourceName
@@ -57,9 +55,6 @@ type Input struct {
 	Serving *cabundle.Serving
 	// Unexposed prevents the exposure of the stack, regardless of its spec, because another stack has the same host name.
 	Unexposed bool
-	// EarlierHost reports whether the stack keeps the host name that an earlier operator generated, or remains without
-	// a host name.
-	EarlierHost bool
 	// Override is the ConfigMap of spec.overrideConfig. Nil means that the spec has no overrideConfig.
 	Override *Override
 	// References is the state of the Secrets and ConfigMaps that the pods read. On the command line, it is the zero value.
@@ -153,9 +148,6 @@ type Plan struct {
 	stores stores
 	// dropped contains the API and the ID of each base provider that spec.distribution.baseProviders removed.
 	dropped map[[2]string]bool
-	// hidden is a configuration that is not mounted, because the user mounts a volume in its place. It is still an input,
-	// because earlier operators mounted it beneath the volume, and the inputs of their pods must not change.
-	hidden *render.Config
 }
 
 // WithStorageSecret returns the objects to apply, including the Secret with derived values in its place in the order.

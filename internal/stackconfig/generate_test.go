@@ -2,7 +2,6 @@ package stackconfig_test
 
 import (
 	"bytes"
-	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -211,8 +210,7 @@ func TestPathVariables(t *testing.T) {
 	}
 }
 
-// A stack has the same registry for any list of resources. The name that earlier operators used for the registry
-// depends only on the registered resources.
+// A stack has the same registry for any list of resources.
 func TestOneRegistryForAnyResources(t *testing.T) {
 	const redis = "storage: {kv: {type: redis, endpoint: \"r:1\"}}\n"
 	registry := func(spec string) (string, stackconfig.Registry) {
@@ -232,7 +230,6 @@ func TestOneRegistryForAnyResources(t *testing.T) {
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			earlier := map[string]string{}
 			for _, resources := range []string{
 				"", "resources: {models: [a]}", "resources: {models: [a]}\nnetworking: {port: 9000}", "resources: {models: [b]}",
 				"resources: {models: [{name: a, contextLength: 5}]}", "resources: {models: [{name: a, provider: openai}]}",
@@ -241,10 +238,6 @@ func TestOneRegistryForAnyResources(t *testing.T) {
 				if place != tc.want || found.Namespace != tc.namespace {
 					t.Errorf("%q: the registry is %q, %+v", resources, place, found)
 				}
-				earlier[found.Earlier] += resources
-			}
-			if len(earlier) != 5 {
-				t.Errorf("five different lists of resources had these registries: %v", earlier)
 			}
 		})
 	}
@@ -289,9 +282,6 @@ func TestFilesOfABaseWithoutStorage(t *testing.T) {
 			}
 			if want := "      db_path: " + tc.want + "/kvstore.db\n"; !strings.Contains(string(result.Config), want) {
 				t.Errorf("no %q in\n%s", want, result.Config)
-			}
-			if got, want := path.Dir(result.Registry.Earlier), tc.want; got != want {
-				t.Errorf("the earlier registry is %q, want %q", got, want)
 			}
 		})
 	}
