@@ -5,12 +5,8 @@ import (
 	"strings"
 )
 
-// HashLength is the number of hex digits of a content hash in a ConfigMap's name. LongHashLength is the length to use
-// if an object with another owner already has that name.
-const (
-	HashLength     = 8
-	LongHashLength = 16
-)
+// HashLength is the number of hex digits of a content hash in the name of an object.
+const HashLength = 8
 
 // Deployment returns the name of the server's Deployment.
 func Deployment(stack string) string { return stack }
@@ -65,24 +61,18 @@ func ConfigMap(stack, hash string) string {
 	return stack + "-config-" + prefix(hash, HashLength)
 }
 
-// LongConfigMap returns the name to use if another ConfigMap already has the name that ConfigMap returns.
-func LongConfigMap(stack, hash string) string {
-	return stack + "-config-" + prefix(hash, LongHashLength)
-}
-
 // BaseConfigMap returns the name of the ConfigMap that stores the base of a generated configuration.
 func BaseConfigMap(stack, hash string) string {
 	return stack + "-base-" + prefix(hash, HashLength)
 }
 
-// StorageSecret returns the name of the Secret that contains derived connection parts. The operator derives these
-// parts, such as the host of a database, from the values of other Secrets.
+// StorageSecret returns the name of the Secret that contains derived connection parts, as long as the parts are
+// unknown. The operator derives these parts, such as the host of a database, from the values of other Secrets.
 func StorageSecret(stack string) string { return stack + "-storage" }
 
-// NextStorageSecret returns the name of the new Secret that the operator creates when the derived connection parts
-// change. The parameter `digest` is the keyed digest of the parts. Running pods continue to read the Secret that they
-// started with.
-func NextStorageSecret(stack, digest string) string {
+// StorageSecretOf returns the name of the Secret for derived connection parts with this keyed digest. Other parts have
+// a Secret of their own, so that running pods continue to read the parts with which they started.
+func StorageSecretOf(stack, digest string) string {
 	return StorageSecret(stack) + "-" + prefix(digest, HashLength)
 }
 

@@ -40,15 +40,12 @@ func facts(in Input) render.Input {
 	if in.Unexposed {
 		result.Expose = nil
 	}
-	if in.StorageSecret != nil {
-		result.StorageSecret = in.StorageSecret.Name
-	}
 	return result
 }
 
-// Hostname returns the host name with which a stack is exposed. The parameter wanted is the result of Expose, rule is
-// Input.Bounds. An empty string means that the stack is not exposed, that the cluster chooses the host name, or that the
-// stack has no host name.
+// Hostname returns the host name with which a stack is exposed. The parameter wanted is the result of Expose, and rule
+// is Input.Bounds. An empty string means that the stack is not exposed, that the cluster chooses the host name, or that
+// the stack has no host name.
 func Hostname(
 	stack *v1alpha2.LlamaStackDistribution, wanted *v1alpha2.ExposeSpec, rule *bounds.Rule, cluster render.Cluster,
 ) string {
@@ -148,12 +145,8 @@ func variables(env []stackconfig.EnvVar) []render.EnvVar {
 	return result
 }
 
-// readFromSecret changes the Secret to which the variables with derived values refer. If the name is empty, the
-// variables continue to refer to the usual Secret.
+// readFromSecret changes the Secret to which the variables with derived values refer.
 func readFromSecret(env []stackconfig.EnvVar, stack, secret string) []stackconfig.EnvVar {
-	if secret == "" {
-		return env
-	}
 	result := slices.Clone(env)
 	for i := range result {
 		if result[i].SecretName == names.StorageSecret(stack) {

@@ -59,7 +59,8 @@ type Input struct {
 	Override *Override
 	// References is the state of the Secrets and ConfigMaps that the pods read. On the command line, it is the zero value.
 	References rollout.References
-	// StorageSecret is the Secret with the derived values. Nil means the usual Secret, which is not in the record.
+	// StorageSecret is the Secret with the derived values. Nil means a Secret that no pod has read yet. Its name then
+	// does not depend on its values, and it is not in the record.
 	StorageSecret *rollout.StorageSecret
 	// OperatorVersion is written to the record, never to the configuration.
 	OperatorVersion string
@@ -73,9 +74,6 @@ type Input struct {
 	KeepsGroup bool
 	// Bounds contains the limits that an administrator sets for the stacks in the namespace. Nil means no limits.
 	Bounds *bounds.Rule
-	// LongConfigMapName selects the longer name for the ConfigMap with the generated or copied configuration, because
-	// another object has the usual name.
-	LongConfigMapName bool
 }
 
 // Base is a base configuration.

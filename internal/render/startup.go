@@ -73,7 +73,7 @@ func shell(script string, arguments ...string) []string {
 
 // registryContainer returns a container that updates the registry. It has the image, environment, volumes, user and
 // resources of the server's container.
-func registryContainer(in Input, server *corev1ac.ContainerApplyConfiguration) *corev1ac.ContainerApplyConfiguration {
+func registryContainer(server *corev1ac.ContainerApplyConfiguration) *corev1ac.ContainerApplyConfiguration {
 	return likeServer(server, names.RegistryContainer, shell(registryScript, registryProgram, names.ConfigPath))
 }
 

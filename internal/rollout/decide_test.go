@@ -252,6 +252,11 @@ func TestDecideOnReferences(t *testing.T) {
 			{stack: with("y", nextKey), want: rollout.Changed, rollouts: 2},
 			{stack: with("y", nextKey), want: rollout.Unchanged, rollouts: 2},
 		},
+		"the record is removed": {
+			{stack: with("a", firstKey), want: rollout.Changed, rollouts: 1},
+			{happens: (*world).loseRecord, stack: with("a", firstKey), want: rollout.Unchanged, rollouts: 1},
+			{stack: with("b", firstKey), want: rollout.Changed, rollouts: 2},
+		},
 		"another key and an operator upgrade at the same time": {
 			{stack: with("a", firstKey), want: rollout.Changed, rollouts: 1},
 			{

@@ -27,8 +27,8 @@ type Registry struct {
 }
 
 // registryNamespace sets a separate namespace for the registry of this stack in a store that other stacks may also use.
-// A SQLite file needs no separate namespace, because only one stack uses it, and releases up to 0.8 ignore its namespace
-// (server fact 24).
+// A SQLite file needs no separate namespace, because only one stack uses it, and releases up to 0.8 ignore its
+// namespace (server fact 24).
 //
 // The namespace of the registry contains the stack's name and Kubernetes namespace, but not its UID, so that a stack
 // that is restored from a backup keeps its registry. In addition, the UID is unknown when a stack is rendered without a

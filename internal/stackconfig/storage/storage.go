@@ -185,7 +185,7 @@ func fileOf(family string) string {
 func (s *storageWriter) sqlite(kind release.Backend, file string) *yaml.Node {
 	node := yamlnode.Map()
 	s.Write(draft.Under(node, "type"), yamlnode.String(kind.TypeValue), s.ReleaseDefault())
-	s.Write(draft.Under(node, "db_path"), yamlnode.String(s.Draft.Directory+"/"+file), s.ReleaseDefault())
+	s.Write(draft.Under(node, "db_path"), yamlnode.String(s.Directory+"/"+file), s.ReleaseDefault())
 	return node
 }
 
