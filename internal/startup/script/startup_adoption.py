@@ -77,7 +77,7 @@ def _carry(registry, place, prefixes, belongs):
     try:
         mark = f"{place.namespace}:{CARRIED}"
         if store.get(mark) is None:
-            keys = [key for prefix in prefixes for key in store.keys(prefix, -1) if belongs(key)]
+            keys = [key for prefix in prefixes for key in store.keys(prefix) if belongs(key)]
             store.copy(keys, place.namespace + ":")
             store.apply((), {}, {mark: json.dumps({"version": 1, "keys": len(keys)})})
             if keys:
