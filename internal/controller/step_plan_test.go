@@ -169,9 +169,9 @@ func TestStorageSecret(t *testing.T) {
 		"new parts":              {values: one, want: byContent(one)},
 		"unchanged parts":        {running: recorded("key", byContent(one)), values: one, want: byContent(one)},
 		"changed parts":          {running: recorded("key", byContent(one)), values: two, want: byContent(two)},
-		"changed digest key":     {running: recorded("lost", of("my-storage-1", one)), values: two, want: of("my-storage-1", two)},
-		"after a changed key":    {running: recorded("key", of("my-storage-1", two)), values: two, want: of("my-storage-1", two)},
-		"a change after the key": {running: recorded("key", of("my-storage-1", two)), values: one, want: byContent(one)},
+		"changed digest key":     {running: recorded("lost", of("was", one)), values: two, want: of("was", two)},
+		"after a changed key":    {running: recorded("key", of("was", two)), values: two, want: of("was", two)},
+		"a change after the key": {running: recorded("key", of("was", two)), values: one, want: byContent(one)},
 	} {
 		facts := planFacts{stack: own, workload: &workload{running: tc.running}, secrets: &secrets{
 			digestKey: digestKey, references: rollout.References{Key: "key"},
@@ -188,7 +188,8 @@ func TestOneConfigurationPerPass(t *testing.T) {
 	const spec = `{distribution: {name: starter}, disabled: [eval], storage: {kv: {type: redis, endpoint: "redis:6379", ` +
 		`password: {secretKeyRef: {name: redis-creds, key: password}}}}, workload: {preflight: Never}}`
 	password := &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "redis-creds"}, Data: map[string][]byte{"password": []byte("one")},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "redis-creds"},
+		Data:       map[string][]byte{"password": []byte("one")},
 	}
 	f := newFixture(t, password)
 	passes := 0
