@@ -258,7 +258,7 @@ func TestRegistryInANamespaceOfAVariable(t *testing.T) {
 }
 
 // When the first resource adds the storage section to a base without file names, the stack keeps the files that the
-// server creates by default. It also keeps the files that an earlier operator configured.
+// server creates by default. It also keeps the files of a running stack.
 func TestFilesOfABaseWithoutStorage(t *testing.T) {
 	base := []byte("version: 2\ndistro_name: mine\napis: [inference]\nproviders: {inference: [{provider_id: a, provider_type: 'remote::vllm', config: {base_url: 'http://v/v1'}}]}\n")
 	required := *release.Default()
