@@ -79,8 +79,8 @@ type Desired struct {
 }
 
 // CheckOwnership checks every object before it writes any of them. If the owner neither owns nor adopts an object, or
-// if an immutable object has different data, CheckOwnership fails with *OwnershipConflict or *NameTaken, joined if
-// there are several, and writes nothing. Otherwise, it takes over the fields of predecessors.
+// if an immutable object has different data, CheckOwnership fails with *OwnershipConflict, joined if there are several,
+// and writes nothing. Otherwise, it takes over the fields of predecessors.
 func (a *Applier) CheckOwnership(
 	ctx context.Context, owner Owner, wanted []*unstructured.Unstructured,
 ) ([]Desired, error) {
@@ -125,16 +125,15 @@ func refuse(owner Owner, desired Desired) (refusal, err error) {
 	if err != nil {
 		return nil, err
 	}
-	ours := owner.owns(live) || owner.Adopts(live)
-	immutable := desired.Wanted.Object["immutable"] == true
-	switch {
-	case immutable && (!ours || !sameContent(desired.Wanted, live)):
-		return &NameTaken{Kind: desired.Wanted.GetKind(), Name: desired.Wanted.GetName()}, nil
-	case !ours:
-		return newConflict(desired.Wanted.GroupVersionKind(), live), nil
-	default:
-		return nil, nil
+	conflict := newConflict(desired.Wanted.GroupVersionKind(), live)
+	if !owner.owns(live) && !owner.Adopts(live) {
+		return conflict, nil
 	}
+	if desired.Wanted.Object["immutable"] == true && !sameContent(desired.Wanted, live) {
+		conflict.Differs = true
+		return conflict, nil
+	}
+	return nil, nil
 }
 
 // content returns the content of the live object, for comparison with the wanted one.

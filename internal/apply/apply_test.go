@@ -271,8 +271,9 @@ func TestCheckOwnershipOfAnImmutableName(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err := b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{b.child(t, configText)})
-			if taken, ok := errors.AsType[*apply.NameTaken](err); !ok || taken.Name != "my-config-1" {
-				t.Errorf("CheckOwnership: %v, want an error that the name my-config-1 is taken", err)
+			if taken, ok := errors.AsType[*apply.OwnershipConflict](err); !ok || taken.Name != "my-config-1" ||
+				taken.Differs != (name == "different data") {
+				t.Errorf("CheckOwnership: %v, want a conflict over the name my-config-1", err)
 			}
 		})
 	}

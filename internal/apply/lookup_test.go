@@ -146,8 +146,8 @@ func TestSetWithoutLookup(t *testing.T) {
 	}
 	b.counter.take()
 	_, err = b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{b.child(t, configText)})
-	if _, taken := errors.AsType[*apply.NameTaken](err); !taken || b.counter.take() != 0 {
-		t.Errorf("CheckOwnership after the conflict: %v, want *NameTaken although the cache does not contain the object", err)
+	if _, taken := errors.AsType[*apply.OwnershipConflict](err); !taken || b.counter.take() != 0 {
+		t.Errorf("CheckOwnership after the conflict: %v, want *OwnershipConflict although the cache does not contain the object", err)
 	}
 }
 

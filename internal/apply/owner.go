@@ -72,19 +72,25 @@ func (o Owner) Adopts(object metav1.Object) bool {
 	return true
 }
 
-// OwnershipConflict is the error for an object that has a child's name and does not belong to the owner.
+// OwnershipConflict is the error for an object that has a child's name and does not belong to the owner, or that cannot
+// get the child's data.
 type OwnershipConflict struct {
 	Kind      string
 	Namespace string
 	Name      string
 	// Controller is the kind and the name of the object's controller. It is empty if there is no controller.
 	Controller string
+	// Differs reports whether the object belongs to the owner, but has other data than the immutable child.
+	Differs bool
 }
 
 // Error names the object and its controller, if there is one.
 func (e *OwnershipConflict) Error() string {
 	whose := "has neither a controller nor the labels of the stack"
-	if e.Controller != "" {
+	switch {
+	case e.Differs:
+		whose = "has different data, which the operator cannot change"
+	case e.Controller != "":
 		whose = "is controlled by " + e.Controller
 	}
 	return fmt.Sprintf("%s %q in namespace %q exists and %s; delete this %s, or create the stack with another name",
@@ -97,17 +103,4 @@ func newConflict(gvk schema.GroupVersionKind, live *unstructured.Unstructured) *
 		conflict.Controller = fmt.Sprintf("%s %q", controller.Kind, controller.Name)
 	}
 	return conflict
-}
-
-// NameTaken is the error for an immutable object if an object with the same name has different data or belongs to
-// another owner. The caller can use another name.
-type NameTaken struct {
-	Kind string
-	Name string
-}
-
-// Error names the object, and contains the remedy.
-func (e *NameTaken) Error() string {
-	return fmt.Sprintf("%s %q exists, but has different data or a different owner; delete this %s, or create the stack with another name",
-		e.Kind, e.Name, e.Kind)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -142,14 +143,15 @@ func TestRunningCallsWithEveryOption(t *testing.T) {
 	env.Create(t, env.NewStack(t, "my", everyOptionSpec))
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 
-	stack := &v1alpha2.LlamaStackDistribution{}
+	stack, deployment := &v1alpha2.LlamaStackDistribution{}, &appsv1.Deployment{}
 	env.Get(t, "my", stack)
+	env.Get(t, "my", deployment)
 	want := []string{
 		"patch configmaps " + names.BaseConfigMap("my", controllertest.StarterBaseHash(t)),
 		"patch configmaps " + stack.Status.ConfigGeneration.ConfigMapName,
 		"patch configmaps " + names.Startup("my"),
 		"patch configmaps my-ca-bundle",
-		"patch secrets my-storage",
+		"patch secrets " + controllertest.StorageSecretOf(t, deployment),
 		"patch serviceaccounts my-sa",
 		"patch persistentvolumeclaims my-pvc",
 		"patch networkpolicies my-network-policy",

@@ -69,48 +69,6 @@ func generatedHost(env *controllertest.Environment, stack, domain string) string
 	return names.HostLabel(stack, env.Namespace) + "." + domain
 }
 
-// TestEarlierHostNames checks that a stack that an earlier operator exposed keeps its host name, or remains without
-// one. A v1alpha1 stack has no host name if the cluster has no domain.
-func TestEarlierHostNames(t *testing.T) {
-	env := controllertest.NewEnvironment(t)
-	env.OwnOperatorConfig = true
-	first := env.StartReconciler(t, "exposing")
-	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, networking: {expose: true}}`))
-	old := env.NewStack(t, "old", `{distribution: {name: starter}, networking: {expose: true}}`)
-	old.Annotations = map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}
-	env.Create(t, old)
-	ingress := &networkingv1.Ingress{}
-	env.WaitForChild(t, "my-ingress", ingress)
-	env.WaitForChild(t, "old-ingress", ingress)
-	if host := ingress.Spec.Rules[0].Host; host != "" {
-		t.Errorf("host %q of a stack of v1alpha1, want no host", host)
-	}
-	env.WaitForCondition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureApplied)
-	first.Stop(t)
-	earlier := func(host string) {
-		env.Get(t, "my-ingress", ingress)
-		before := ingress.DeepCopy()
-		ingress.Spec.Rules[0].Host = host
-		if err := env.Client.Patch(t.Context(), ingress, client.MergeFrom(before)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for version, tc := range map[string]struct{ domain, host string }{
-		"exposed-hostless": {"", ""},
-		"exposed-domain":   {"apps.example.com", names.EarlierHostLabel("my", env.Namespace) + ".apps.example.com"},
-	} {
-		earlier(tc.host)
-		env.SetOperatorConfig(t, operatorconfig.KeyIngress, fmt.Sprintf("{domain: %q}", tc.domain))
-		o := env.StartReconciler(t, version)
-		env.WaitForCondition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureApplied)
-		env.WaitUntilIdle(t, version)
-		o.Stop(t)
-		if env.Get(t, "my-ingress", ingress); ingress.Spec.Rules[0].Host != tc.host {
-			t.Errorf("host %q, want the earlier host %q", ingress.Spec.Rules[0].Host, tc.host)
-		}
-	}
-}
-
 // TestExposureOfAConfigThatCannotBeRead checks that an operator that has never read valid exposure settings keeps
 // existing objects.
 func TestExposureOfAConfigThatCannotBeRead(t *testing.T) {

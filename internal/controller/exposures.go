@@ -48,18 +48,16 @@ func (e *exposures) of(stack *stack) *v1alpha2.ExposeSpec {
 }
 
 // hostname returns the host name of a stack without bounds. See render.Hostname.
-func (e *exposures) hostname(stack *stack, cluster render.Cluster, earlier bool) string {
-	return plan.Hostname(stack, e.of(stack), nil, cluster, earlier)
+func (e *exposures) hostname(stack *stack, cluster render.Cluster) string {
+	return plan.Hostname(stack, e.of(stack), nil, cluster)
 }
 
 // request returns the host name that a stack requests. An empty host name means that the stack receives the requests
 // for every host that no other stack has. The function returns false if the stack is not exposed, or if OpenShift
 // chooses a host name.
-func (e *exposures) request(
-	stack *stack, rule *bounds.Rule, cluster render.Cluster, earlier bool,
-) (host string, ok bool) {
+func (e *exposures) request(stack *stack, rule *bounds.Rule, cluster render.Cluster) (host string, ok bool) {
 	wanted := e.of(stack)
-	host = plan.Hostname(stack, wanted, rule, cluster, earlier)
+	host = plan.Hostname(stack, wanted, rule, cluster)
 	chosen := cluster.Routes && cluster.Gateway == nil && host == ""
 	return host, wanted != nil && !chosen && !cluster.ExposureUnknown
 }

@@ -146,7 +146,7 @@ func TestExposeIsDecodedOnce(t *testing.T) {
 		})
 	}
 	for _, one := range stacks[:3] {
-		owner, err := f.findHostOwner(t.Context(), one, nil, cluster, false)
+		owner, err := f.findHostOwner(t.Context(), one, nil, cluster)
 		if err != nil || owner == nil && one != stacks[0] {
 			t.Errorf("the owner of the host name of %s is %v, error %v", one.Name, owner, err)
 		}

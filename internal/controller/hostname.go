@@ -3,7 +3,6 @@ package controller
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -41,24 +40,6 @@ func (r *Reconciler) exposing(config operatorconfig.Config) render.Cluster {
 		BackendTLSPolicies: r.apis.serves(render.BackendTLSPolicyKind),
 		ExposureUnknown:    config.Unknown(operatorconfig.KeyIngress) || config.Unknown(operatorconfig.KeyGateway),
 	}
-}
-
-// hasEarlierHost reports whether the stack is exposed with a host name that an earlier operator generated. It also
-// returns true if the stack is exposed without a host name and there is no domain, because earlier operators then set
-// no host name. The stack keeps this host name, or remains without one.
-func (r *Reconciler) hasEarlierHost(
-	ctx context.Context, stack *v1alpha2.LlamaStackDistribution, cluster render.Cluster,
-) (bool, error) {
-	if r.exposures.hostname(stack, cluster, false) == r.exposures.hostname(stack, cluster, true) {
-		return false, nil // both names are the same
-	}
-	return r.isExposed(ctx, stack, func(host string) bool {
-		label, _, _ := strings.Cut(host, ".")
-		if cluster.Ingress.Domain == "" {
-			return host == ""
-		}
-		return label == names.EarlierHostLabel(stack.Name, stack.Namespace)
-	})
 }
 
 // isExposed reports whether a live object exposes the stack with a matching host name, which can be empty.

@@ -46,9 +46,9 @@ func (c claim) rank() int {
 // findHostOwner returns the stack with the same host name that takes precedence over this one, or nil if there is none.
 // A stack without precedence is not exposed, so that it does not receive traffic for the other stack.
 func (r *Reconciler) findHostOwner(
-	ctx context.Context, stack *stack, rule *bounds.Rule, cluster render.Cluster, earlierHost bool,
+	ctx context.Context, stack *stack, rule *bounds.Rule, cluster render.Cluster,
 ) (*hostOwner, error) {
-	host, ok := r.exposures.request(stack, rule, cluster, earlierHost)
+	host, ok := r.exposures.request(stack, rule, cluster)
 	switch {
 	case !ok:
 		return nil, nil
@@ -124,11 +124,7 @@ func (r *Reconciler) claimsOf(ctx context.Context, host string, cluster render.C
 func (r *Reconciler) claims(
 	ctx context.Context, stack *stack, host string, rule *bounds.Rule, cluster render.Cluster,
 ) (asks, holds bool, err error) {
-	earlier, err := r.hasEarlierHost(ctx, stack, cluster)
-	if err != nil {
-		return false, false, err
-	}
-	requested, ok := r.exposures.request(stack, rule, cluster, earlier)
+	requested, ok := r.exposures.request(stack, rule, cluster)
 	asks = ok && requested == host
 	if host != "" && servedHost(stack) == host {
 		return asks, true, nil

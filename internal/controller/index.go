@@ -85,18 +85,15 @@ func claimOf(object client.Object) []string {
 	return []string{event.InvolvedObject.Name}
 }
 
-// hostsOf returns the host name that a stack requests, and the host name with which it is exposed. If the requested
-// host name is generated, hostsOf returns its current form and its earlier form.
+// hostsOf returns the host name that a stack requests, and the host name with which it is exposed.
 func (r *Reconciler) hostsOf(object client.Object) []string {
 	stack, ok := object.(*v1alpha2.LlamaStackDistribution)
 	if !ok {
 		return nil
 	}
 	cluster := render.Cluster{Ingress: render.Ingress{Domain: anyDomain}}
-	hosts := []string{
-		r.exposures.hostname(stack, cluster, false), r.exposures.hostname(stack, cluster, true), servedHost(stack),
-	}
-	if mayLackHost(stack, hosts[0]) {
+	hosts := []string{r.exposures.hostname(stack, cluster), servedHost(stack)}
+	if mayLackHost(stack) {
 		hosts = append(hosts, noHost)
 	}
 	slices.Sort(hosts)
@@ -109,17 +106,11 @@ func (r *Reconciler) hostsOf(object client.Object) []string {
 	return hosts
 }
 
-// mayLackHost reports whether a stack may be exposed without a host name, according to its metadata and its status. The
-// parameter requested is the host name in the index.
-func mayLackHost(stack *stack, requested string) bool {
+// mayLackHost reports whether a stack may be exposed without a host name, according to its metadata and its status.
+func mayLackHost(stack *stack) bool {
 	label, _, _ := strings.Cut(servedHost(stack), ".")
-	if label == names.HostLabel(stack.Name, stack.Namespace) {
-		return false
-	}
-	if names.Compat(stack.Annotations) {
-		return stack.Spec.Networking != nil || stack.Annotations[validate.AnnotationOmittedSpec] != ""
-	}
-	return strings.HasSuffix(requested, "."+anyDomain)
+	return names.Compat(stack.Annotations) && label != names.HostLabel(stack.Name, stack.Namespace) &&
+		(stack.Spec.Networking != nil || stack.Annotations[validate.AnnotationOmittedSpec] != "")
 }
 
 // hostsIn returns the index values of the stacks that use or request the host name, in a cluster with this domain. The

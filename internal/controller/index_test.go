@@ -35,6 +35,8 @@ func TestIndexes(t *testing.T) {
 	}
 	meta := metav1.ObjectMeta{Name: "my-service", Labels: names.Labels("my")}
 	ofClaim := &corev1.Event{ObjectMeta: meta, InvolvedObject: corev1.ObjectReference{Name: "my-pvc"}}
+	v1alpha1 := newExposedStack(`true`)
+	v1alpha1.Annotations = map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}
 	for name, tc := range map[string]struct {
 		index  string
 		object client.Object
@@ -46,7 +48,8 @@ func TestIndexes(t *testing.T) {
 		"an event of a claim":            {"*v1.Event by claim", ofClaim, []string{"my-pvc"}},
 		"an object that is not an event": {"*v1.Event by claim", &corev1.Pod{}, nil},
 		"a stack with a host name":       {"*v1alpha2.LlamaStackDistribution by host", newExposedStack(`{"hostname": "llama.example.com"}`), []string{"llama.example.com"}},
-		"a stack without a host name":    {"*v1alpha2.LlamaStackDistribution by host", newExposedStack(`true`), []string{names.HostLabel("my", "ns") + ".*", "my-ns.*", "no host"}},
+		"a generated host name":          {"*v1alpha2.LlamaStackDistribution by host", newExposedStack(`true`), []string{names.HostLabel("my", "ns") + ".*"}},
+		"a v1alpha1 stack":               {"*v1alpha2.LlamaStackDistribution by host", v1alpha1, []string{names.HostLabel("my", "ns") + ".*", "no host"}},
 		"a stack that is not exposed":    {"*v1alpha2.LlamaStackDistribution by host", newExposedStack(`false`), nil},
 		"an object that is not a stack":  {"*v1alpha2.LlamaStackDistribution by host", &corev1.Pod{}, nil},
 	} {

@@ -20,17 +20,8 @@ type largePlans struct{ slots *share.Slots }
 
 func newLargePlans() largePlans { return largePlans{share.NewSlots(1, 1)} }
 
-// build builds a plan. A large plan waits until no other large plan is being built.
-func (l largePlans) build(ctx context.Context, in plan.Input) (*plan.Plan, error) {
-	done, err := l.take(ctx, &in)
-	if err != nil {
-		return nil, err
-	}
-	defer done() // also runs after a panic, from which runStep recovers
-	return plan.Build(in)
-}
-
-// take waits until a plan can be built. The caller must call the returned function after the plan is built.
+// take waits until a plan can be built: a large plan waits until no other large plan is being built. The caller must
+// call the returned function after the plan is built.
 func (l largePlans) take(ctx context.Context, in *plan.Input) (done func(), err error) {
 	if inputBytes(in) <= largeInput {
 		return func() {}, nil

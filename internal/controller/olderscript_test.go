@@ -11,17 +11,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
 // applyOlderRendering applies a stack as an earlier operator rendered it. The function `older` changes the rendering to
 // the earlier operator's rendering.
 func (f *fixture) applyOlderRendering(
-	t *testing.T, stack *stack, older func(*appsv1ac.DeploymentApplyConfiguration, *rollout.Record),
+	t *testing.T, stack *stack, older func(*appsv1ac.DeploymentApplyConfiguration),
 ) *corev1.PodTemplateSpec {
 	t.Helper()
 	s, err := f.runSteps(t, stack, "ownership")
@@ -29,7 +26,7 @@ func (f *fixture) applyOlderRendering(
 		t.Fatal(err)
 	}
 	rendered := s.planned.plan.Rendered
-	older(rendered.Deployment, &rendered.Record)
+	older(rendered.Deployment)
 	rendered, err = rollout.NewRendered(rendered.Deployment, rendered.Record)
 	if err != nil {
 		t.Fatal(err)
@@ -72,9 +69,7 @@ func TestUpgradeRestartsNoOlderStack(t *testing.T) {
 	}
 	const before, since = "0.2.1[0-6])", "0.2.1[0-6] | 0.2.1[0-6][!0-9]*)"
 	f := newFixture(t, config)
-	was := f.applyOlderRendering(t, newV1alpha1Stack(t, spec+"}"), func(deployment *appsv1ac.DeploymentApplyConfiguration,
-		_ *rollout.Record,
-	) {
+	was := f.applyOlderRendering(t, newV1alpha1Stack(t, spec+"}"), func(deployment *appsv1ac.DeploymentApplyConfiguration) {
 		pod := deployment.Spec.Template.Spec.WithEnableServiceLinks(false)
 		script := &pod.Containers[0].Command[2]
 		if !strings.Contains(*script, since) {
@@ -98,60 +93,5 @@ func TestUpgradeRestartsNoOlderStack(t *testing.T) {
 	if script := now.Spec.Containers[0].Command[2]; !strings.Contains(script, since) ||
 		now.Spec.EnableServiceLinks != nil {
 		t.Errorf("after a change: enableServiceLinks %v, script %s", now.Spec.EnableServiceLinks, script)
-	}
-}
-
-// TestTagOfARunningImage checks that pods that an earlier operator rendered for the release in their image tag keep the
-// settings for this release, even after a change. Pods that this operator rendered keep the settings of their image.
-func TestTagOfARunningImage(t *testing.T) {
-	const spec, edit = `{distribution: {image: "quay.io/team/llama:1.2"}`, `, workload: {workers: 1, overrides: {podLabels: {a: b}}}`
-	for name, tc := range map[string]struct {
-		older func(*appsv1ac.DeploymentApplyConfiguration, *rollout.Record)
-		want  []string
-	}{
-		"rendered by an earlier operator": {func(deployment *appsv1ac.DeploymentApplyConfiguration, record *rollout.Record) {
-			deployment.Spec.Template.Spec.Containers[0].WithArgs("--insecure")
-			record.LeftAsImage = false
-		}, []string{"--insecure"}},
-		"rendered by this operator": {func(*appsv1ac.DeploymentApplyConfiguration, *rollout.Record) {}, nil},
-	} {
-		f := newFixture(t, newOperatorConfigMap(operatorconfig.KeyRegistries, "readLabels: false"))
-		was := f.applyOlderRendering(t, newV1alpha1Stack(t, spec+"}"), tc.older)
-		if _, err := f.runSteps(t, newV1alpha1Stack(t, spec+"}"), "apply"); err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(was, f.podTemplate(t, newV1alpha1Stack(t, spec+"}"))); diff != "" {
-			t.Errorf("%s: the pods are replaced:\n%s", name, diff)
-		}
-		edited := newV1alpha1Stack(t, spec+edit+"}")
-		edited.Generation++
-		if _, err := f.runSteps(t, edited, "apply"); err != nil {
-			t.Fatal(err)
-		}
-		if now := f.podTemplate(t, edited); !slices.Equal(now.Spec.Containers[0].Args, tc.want) || now.Labels["a"] != "b" {
-			t.Errorf("%s: after a change the arguments are %q, want %q", name, now.Spec.Containers[0].Args, tc.want)
-		}
-	}
-}
-
-// TestRenderedByTag checks which pods count as rendered by this operator for the release in their image tag.
-func TestRenderedByTag(t *testing.T) {
-	image := &distribution.Resolved{Image: "quay.io/team/llama:1.2", Release: &release.Release{Line: "1.2"}}
-	ours := rollout.Record{Template: "digest", Distribution: rollout.Distribution{Image: image.Image, Release: "1.2"}}
-	for name, tc := range map[string]struct {
-		change func(*rollout.Record)
-		want   bool
-	}{
-		"this operator":   {func(*rollout.Record) {}, true},
-		"another program": {func(r *rollout.Record) { r.Template = "" }, false},
-		"the container keeps the settings of its image": {func(r *rollout.Record) { r.LeftAsImage = true }, false},
-		"another image":   {func(r *rollout.Record) { r.Distribution.Image = "quay.io/team/llama:1.1" }, false},
-		"another release": {func(r *rollout.Record) { r.Distribution.Release = "0.7" }, false},
-		"no record":       {func(r *rollout.Record) { *r = rollout.Record{} }, false},
-	} {
-		record := ours
-		if tc.change(&record); renderedByTag(&record, image) != tc.want {
-			t.Errorf("%s: want %v", name, tc.want)
-		}
 	}
 }

@@ -16,24 +16,19 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
 )
 
-// findPlaces determines the places where the data of a stack is stored. It does this only if a change replaces the
-// stack's pods and the record does not contain the places. It then builds the plan again, because the plan may depend
-// on these places.
-func (r *Reconciler) findPlaces(
-	ctx context.Context, stack *stack, workload *workload, made planned, own owned,
-) (planned, owned, error) {
-	if !own.decision.Replaces || workload.running.Places != nil || workload.deployment == nil {
-		return made, own, nil
+// places returns the places where the data of a stack is stored: as recorded, or according to the configuration of the
+// Deployment if another program wrote it. Nil means that the places are unknown.
+func (r *Reconciler) places(
+	ctx context.Context, stack *stack, workload *workload, image *distribution.Resolved,
+) (*retention.Places, error) {
+	switch {
+	case workload.deployment == nil:
+		return r.placesOfLast(ctx, stack, image)
+	case workload.running.Places == nil:
+		return r.runningPlaces(ctx, stack, workload, *image)
+	default:
+		return workload.running.Places, nil
 	}
-	places, err := r.runningPlaces(ctx, stack, workload, made.input.Distribution)
-	if err != nil {
-		return made, own, err
-	}
-	made.input.Before, made.input.LongConfigMapName = places, false
-	if err := r.build(ctx, &made); err != nil {
-		return made, own, err
-	}
-	return r.checkOwnership(ctx, stack, workload, made)
 }
 
 // placesOfLast returns the stores in the last generated configuration of a stack whose Deployment no longer exists. The

@@ -331,7 +331,8 @@ storage: {kv: {type: redis, endpoint: "redis:6379", password: {secretKeyRef: {na
 		env.Get(t, name, found)
 		return string(found.Data["kv-password"])
 	}
-	if running, tried := password("my-storage"), password(pod.Name); running != "one" || tried != "two" {
+	first := controllertest.StorageSecretOf(t, before)
+	if running, tried := password(first), password(pod.Name); running != "one" || tried != "two" {
 		t.Errorf("the running pods read %q, and the preflight pod reads %q", running, tried)
 	}
 	policy := &networkingv1.NetworkPolicy{}
@@ -345,7 +346,7 @@ storage: {kv: {type: redis, endpoint: "redis:6379", password: {secretKeyRef: {na
 	env.WaitForNoPreflight(t)
 	after := &appsv1.Deployment{}
 	env.Get(t, "my", after)
-	if read := controllertest.StorageSecretOf(t, after); read == "my-storage" || password(read) != "two" {
+	if read := controllertest.StorageSecretOf(t, after); read == first || password(read) != "two" {
 		t.Errorf("the pods read %q from Secret %q", password(read), read)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/metrics"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/probe"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
@@ -43,6 +44,7 @@ type Reconciler struct {
 	recorder   events.EventRecorder
 	retries    retries
 	largePlans largePlans
+	configure  func(plan.Input) (*plan.Configuration, error)
 	// requeue adds a request to the queue of the controller.
 	requeue func(reconcile.Request)
 	other   otherOperator

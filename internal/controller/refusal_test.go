@@ -15,7 +15,6 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/controllertest"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
 // TestRefusals checks that a failure that only a change to the stack can fix sets the condition Stalled, that the
@@ -217,8 +216,8 @@ func TestTakeOverKeepsTheTemplate(t *testing.T) {
 	})
 }
 
-// TestConfigMapNameThatIsTaken checks that the ConfigMap with the configuration gets a longer name if another object
-// already has the usual name, which contains a hash of the configuration.
+// TestConfigMapNameThatIsTaken checks that the operator reports another object that has the name of the ConfigMap with the
+// configuration, and does not write this object. After the object is deleted, the operator creates the ConfigMap.
 func TestConfigMapNameThatIsTaken(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	first := env.StartReconciler(t, "taken")
@@ -234,24 +233,20 @@ func TestConfigMapNameThatIsTaken(t *testing.T) {
 	}
 	env.Create(t, controllertest.NewConfigMap(name, "config.yaml", "somebody else's"))
 	env.StartReconciler(t, "taken")
-	controllertest.WaitUntil(t, func() error {
-		env.Get(t, "my", stack)
-		if got := stack.Status.GeneratedConfigMap(); got == name || !strings.HasPrefix(got, name) {
-			return fmt.Errorf("generated ConfigMap %q, want the long form of %q", got, name)
-		}
-		return nil
-	})
-	deployment := &appsv1.Deployment{}
-	env.Get(t, "my", deployment)
-	for _, volume := range deployment.Spec.Template.Spec.Volumes {
-		if volume.Name == names.ConfigVolume && volume.ConfigMap.Name != stack.Status.GeneratedConfigMap() {
-			t.Errorf("the pods mount %q", volume.ConfigMap.Name)
-		}
-	}
-	foreign := &corev1.ConfigMap{}
-	env.Get(t, name, foreign)
-	if foreign.Data["config.yaml"] != "somebody else's" {
+	env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonOwnershipConflict)
+	configMap := &corev1.ConfigMap{}
+	if env.Get(t, name, configMap); configMap.Data["config.yaml"] != "somebody else's" {
 		t.Error("the ConfigMap of another owner was written")
+	}
+	if err := env.Client.Delete(t.Context(), configMap); err != nil {
+		t.Fatal(err)
+	}
+	env.PatchStack(t, "my", func(stack *v1alpha2.LlamaStackDistribution) {
+		stack.Annotations = map[string]string{"somebody": "touched it"}
+	})
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	if env.Get(t, name, configMap); configMap.Data["config.yaml"] == "somebody else's" {
+		t.Error("the ConfigMap was not created again")
 	}
 }
 

@@ -32,6 +32,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/queue"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/probe"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve"
@@ -114,6 +115,7 @@ func newReconciler(
 		digestKeys: resolve.NewDigestKeys(options.Direct, options.OperatorNamespace),
 		references: newReferenceIndex(), exposures: newExposures(), statuses: newStatusMemory(), retries: newRetries(),
 		largePlans:    newLargePlans(),
+		configure:     plan.Configure,
 		recorder:      recorder,
 		config:        newOperatorConfig(options.OperatorConfig, options.OperatorNamespace),
 		relatedImages: options.RelatedImages,

@@ -33,7 +33,7 @@ func (r *Reconciler) finish(ctx context.Context, s *state, failure *status.Failu
 		return nil
 	}
 	previous := s.stack.DeepCopy()
-	// Conditions that only an older operator wrote do not cause a write. The next write removes them.
+	// Conditions that only an operator for v1alpha1 wrote do not cause a write. The next write removes them.
 	previous.Status.Conditions = status.Known(previous.Status.Conditions)
 	observed, releaseNote, err := r.observe(ctx, s, failure)
 	if err != nil {

@@ -34,39 +34,32 @@ type owned struct {
 
 // checkOwnership checks that every child belongs to the stack, and decides from the record how the Deployment changes.
 func (r *Reconciler) checkOwnership(
-	ctx context.Context, stack *stack, workload *workload, made planned,
-) (planned, owned, error) {
+	ctx context.Context, stack *stack, workload *workload, made *planned,
+) (owned, error) {
 	left, err := r.leftMounted(ctx, stack, workload, made.plan)
 	if err != nil {
-		return made, owned{}, err
+		return owned{}, err
 	}
-	desired, err := r.desired(ctx, stack, &made, left)
-	if _, taken := errors.AsType[*apply.NameTaken](err); taken {
-		made.input.LongConfigMapName = true
-		if err := r.build(ctx, &made); err != nil {
-			return made, owned{}, err
-		}
-		desired, err = r.desired(ctx, stack, &made, left)
-	}
+	desired, err := r.desired(ctx, stack, made, left)
 	if err != nil {
-		return made, owned{}, notOurs(err)
+		return owned{}, notOurs(err)
 	}
 	found := owned{desired: desired}
 	if err := found.keepVolume(stack, made.plan); err != nil {
-		return made, found, err
+		return found, err
 	}
 	i := found.deployment()
 	live, err := typedDeployment(found.desired[i].Live, workload.deployment)
 	if err != nil {
-		return made, found, err
+		return found, err
 	}
 	if found.decision, err = r.decide(ctx, stack, live, workload.replicaSets, made.plan.Rendered); err != nil {
-		return made, found, err
+		return found, err
 	}
 	if equality.Semantic.DeepEqual(found.decision.Deployment, made.plan.Rendered.Deployment) {
-		return made, found, nil // the desired objects already contain this Deployment
+		return found, nil // the desired objects already contain this Deployment
 	}
-	return made, found, found.setDeployment(found.decision.Deployment)
+	return found, found.setDeployment(found.decision.Deployment)
 }
 
 // desired returns the planned objects, including the Secret with derived values, each with its live state. It returns
@@ -119,9 +112,7 @@ func unstructuredObjects(rendered []render.Object) ([]*unstructured.Unstructured
 
 // notOurs returns the failure for an object that belongs to another owner. It returns any other error unchanged.
 func notOurs(err error) error {
-	_, conflict := errors.AsType[*apply.OwnershipConflict](err)
-	_, taken := errors.AsType[*apply.NameTaken](err)
-	if !conflict && !taken {
+	if _, conflict := errors.AsType[*apply.OwnershipConflict](err); !conflict {
 		return err
 	}
 	return &status.Failure{

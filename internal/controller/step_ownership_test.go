@@ -41,7 +41,7 @@ func TestObjectsOfAnotherOwner(t *testing.T) {
 	}
 	for _, err := range []error{
 		&apply.OwnershipConflict{Kind: "Service", Name: "x"},
-		&apply.NameTaken{Kind: "ConfigMap", Name: "x"},
+		&apply.OwnershipConflict{Kind: "ConfigMap", Name: "x", Differs: true},
 	} {
 		failure, ok := errors.AsType[*status.Failure](notOurs(errors.Join(err)))
 		if !ok || failure.Reason != v1alpha2.ReasonOwnershipConflict || failure.Retry != status.Later ||

@@ -7,16 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/equality"
-
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/bounds"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
@@ -46,7 +42,6 @@ func (s *state) facts() planFacts {
 
 // planned is the desired state of the stack.
 type planned struct {
-	// input is the input of the plan. A later step with more information changes the input and builds the plan again.
 	input plan.Input
 	plan  *plan.Plan
 	// hostOwner is another stack that owns the requested host name. Nil means that there is none.
@@ -54,25 +49,18 @@ type planned struct {
 	// derived holds the values of the Secret with connection parts. The operator computes these values from the values of
 	// other Secrets.
 	derived map[string][]byte
-	secrets resolve.Values
 }
 
 // plan builds the configuration and every object. It reads only the following data from the cluster: the host names of
-// stacks and of the objects that expose them, the existing NetworkPolicy and, if the Deployment no longer exists, the
-// last generated configuration.
+// stacks and of the objects that expose them, the existing NetworkPolicy and, if there is no record of the places of
+// the stack's data, the last configuration.
 func (r *Reconciler) plan(ctx context.Context, f planFacts, report *report) (planned, error) {
 	made, err := r.planInput(ctx, f)
 	if err == nil {
-		err = r.build(ctx, &made)
+		err = r.build(ctx, f, &made)
 	}
 	if err != nil {
-		return made, err
-	}
-	if chosen := chooseStorageSecret(f, made.derived); !equality.Semantic.DeepEqual(chosen, made.input.StorageSecret) {
-		made.input.StorageSecret = chosen
-		if err := r.build(ctx, &made); err != nil {
-			return made, err
-		}
+		return made, failureOf(err, &f.stack.Spec)
 	}
 	reason, message := generated(f.stack, f.intent, made.plan)
 	report.markTrue(v1alpha2.ConditionConfigGenerated, reason, message)
@@ -84,22 +72,16 @@ func (r *Reconciler) plan(ctx context.Context, f planFacts, report *report) (pla
 
 // planInput collects the input of the plan.
 func (r *Reconciler) planInput(ctx context.Context, f planFacts) (planned, error) {
-	before, running := f.workload.running.Places, &f.workload.running
-	if f.workload.deployment == nil {
-		var err error
-		if before, err = r.placesOfLast(ctx, f.stack, &f.labels.distribution); err != nil {
-			return planned{}, err
-		}
+	running := &f.workload.running
+	before, err := r.places(ctx, f.stack, f.workload, &f.labels.distribution)
+	if err != nil {
+		return planned{}, err
 	}
 	cluster, err := r.cluster(ctx, f.stack, f.image.config)
 	if err != nil {
 		return planned{}, err
 	}
-	earlierHost, err := r.hasEarlierHost(ctx, f.stack, cluster)
-	if err != nil {
-		return planned{}, err
-	}
-	owner, err := r.findHostOwner(ctx, f.stack, f.bounds, cluster, earlierHost)
+	owner, err := r.findHostOwner(ctx, f.stack, f.bounds, cluster)
 	if err != nil {
 		return planned{}, err
 	}
@@ -107,17 +89,16 @@ func (r *Reconciler) planInput(ctx context.Context, f planFacts) (planned, error
 	if f.workload.deployment != nil {
 		recorded = running
 	}
-	return planned{hostOwner: owner, secrets: f.secrets.values, input: plan.Input{
+	return planned{hostOwner: owner, input: plan.Input{
 		Running: recorded,
 		Object:  f.stack, Intent: f.intent, Distribution: f.labels.distribution, Digest: f.labels.digest,
 		CatalogueImage: f.image.catalog,
-		Limited:        limited(f.stack, f.workload), RenderedByTag: renderedByTag(running, &f.labels.distribution),
+		Limited:        limited(f.stack, f.workload),
 		RunningRelease: running.Distribution.Release, Before: before, Base: f.base,
 		Override:   plan.ReadOverride(f.stack, f.configMaps.contents),
 		References: f.secrets.references, OperatorVersion: r.version, OpenShift: r.openShift, Cluster: cluster,
 		KeepsGroup: plan.KeepsGroup(f.workload.deployment, running),
 		Trust:      f.configMaps.trust, Unexposed: owner != nil, Bounds: f.bounds,
-		StorageSecret: running.StorageSecret, EarlierHost: earlierHost,
 		RunningEndpoints: render.Endpoints(f.workload.deployment, f.workload.replicaSets,
 			names.ServerContainer(f.stack.Annotations)),
 		Packages: f.external.packages, PackageDigests: f.external.digests,
@@ -125,32 +106,39 @@ func (r *Reconciler) planInput(ctx context.Context, f planFacts) (planned, error
 	}}, nil
 }
 
-// renderedByTag reports whether this operator, in any version, rendered the running pods for the release in their image
-// tag. It returns false for pods that another program rendered.
-func renderedByTag(running *rollout.Record, image *distribution.Resolved) bool {
-	return running.Template != "" && !running.LeftAsImage && running.Distribution.Image == image.Image &&
-		running.Distribution.Release == image.Release.Line
+// build configures the server and computes the values of the Secret with connection parts, and renders the plan, which
+// refers to this Secret by a name that depends on the values.
+func (r *Reconciler) build(ctx context.Context, f planFacts, made *planned) error {
+	done, err := r.largePlans.take(ctx, &made.input)
+	if err != nil {
+		return err
+	}
+	defer done() // also runs after a panic, from which runStep recovers
+	configured, err := r.configure(made.input)
+	if err != nil {
+		return err
+	}
+	if made.derived, err = derive(f.stack, configured.Derived, f.secrets.values); err != nil {
+		return err
+	}
+	made.plan, err = configured.Render(storageSecret(f, made.derived))
+	return err
 }
 
-// build builds the plan from its input, and computes the values of the Secret with connection parts.
-func (r *Reconciler) build(ctx context.Context, made *planned) error {
-	built, err := r.largePlans.build(ctx, made.input)
-	if refused, ok := errors.AsType[*plan.ConfigError](err); ok {
-		failure := &status.Failure{
-			Condition: refused.Condition, Reason: refused.Reason, Message: refused.Error(), Retry: status.OnObjectChange,
-			Err: err,
-		}
-		if spec := &made.input.Object.Spec; spec.BaseConfig != nil || spec.OverrideConfig != nil {
-			failure.Retry = status.OnReferenceChange
-		}
-		return failure
+// failureOf returns the failure for a plan that a user must correct. It returns any other error unchanged.
+func failureOf(err error, spec *v1alpha2.LlamaStackDistributionSpec) error {
+	refused, ok := errors.AsType[*plan.ConfigError](err)
+	if !ok {
+		return err
 	}
-	if err != nil {
-		return fmt.Errorf("build plan: %w", err)
+	failure := &status.Failure{
+		Condition: refused.Condition, Reason: refused.Reason, Message: refused.Error(), Retry: status.OnObjectChange,
+		Err: err,
 	}
-	made.plan = built
-	made.derived, err = derive(made.input.Object, built.Derived, made.secrets)
-	return err
+	if spec.BaseConfig != nil || spec.OverrideConfig != nil {
+		failure.Retry = status.OnReferenceChange
+	}
+	return failure
 }
 
 // warnOfConfig adds events for the warnings about the configuration and the spec. Spec settings that have no effect,

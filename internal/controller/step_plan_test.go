@@ -1,6 +1,8 @@
 package controller
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
@@ -141,63 +144,105 @@ func checkPlan(t *testing.T, tc planCase, given []client.Object) {
 	}
 }
 
-// TestChooseStorageSecret checks that a pod reads the connection parts that it started with: changed parts are stored
-// in a Secret with a different name, and parts whose digest is in a record remain in the recorded Secret.
-func TestChooseStorageSecret(t *testing.T) {
+// TestStorageSecret checks that a pod reads the connection parts that it started with: other parts are stored in a
+// Secret with another name, and parts whose digest is in the record remain in the recorded Secret.
+func TestStorageSecret(t *testing.T) {
 	own := newStack(t, `{distribution: {name: starter}}`)
 	digestKey := resolve.DigestKey{ID: "key"}
 	one, two := map[string][]byte{"kv-password": []byte("one")}, map[string][]byte{"kv-password": []byte("two")}
 	of := func(name string, values map[string][]byte) *rollout.StorageSecret {
 		return &rollout.StorageSecret{Name: name, Digest: digestKey.Digest(values)}
 	}
+	byContent := func(values map[string][]byte) *rollout.StorageSecret {
+		return of(names.StorageSecretOf("my", digestKey.Digest(values)), values)
+	}
 	recorded := func(key string, secret *rollout.StorageSecret) rollout.Record {
 		return rollout.Record{ReferenceKey: key, StorageSecret: secret}
 	}
-	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "my", UID: "uid-of-deployment"}}
 	for name, tc := range map[string]struct {
 		running rollout.Record
-		earlier *rollout.StorageSecret // recorded by an older ReplicaSet
 		values  map[string][]byte
 		want    *rollout.StorageSecret
 	}{
-		"no parts":            {want: nil},
-		"no longer any parts": {running: recorded("key", of("my-storage", one))},
-		"new parts":           {values: one, want: of("my-storage", one)},
-		"unchanged parts":     {running: recorded("key", of("my-storage", one)), values: one, want: of("my-storage", one)},
-		"changed parts":       {running: recorded("key", of("my-storage", one)), values: two, want: of(names.NextStorageSecret("my", digestKey.Digest(two)), two)},
-		"parts of an older revision": {
-			running: recorded("key", of("my-storage-2", two)), earlier: of("my-storage", one),
-			values: one, want: of("my-storage", one),
-		},
-		"changed digest key": {
-			running: recorded("lost", of("my-storage-1", one)), values: two,
-			want: of("my-storage-1", two),
-		},
+		"no parts":               {want: nil},
+		"no longer any parts":    {running: recorded("key", byContent(one))},
+		"new parts":              {values: one, want: byContent(one)},
+		"unchanged parts":        {running: recorded("key", byContent(one)), values: one, want: byContent(one)},
+		"changed parts":          {running: recorded("key", byContent(one)), values: two, want: byContent(two)},
+		"changed digest key":     {running: recorded("lost", of("was", one)), values: two, want: of("was", two)},
+		"after a changed key":    {running: recorded("key", of("was", two)), values: two, want: of("was", two)},
+		"a change after the key": {running: recorded("key", of("was", two)), values: one, want: byContent(one)},
 	} {
-		t.Run(name, func(t *testing.T) {
-			work := &workload{deployment: deployment, running: tc.running}
-			if tc.earlier != nil {
-				record := recorded("key", tc.earlier)
-				record.Inputs = "known"
-				encoded, err := record.Encode()
-				if err != nil {
-					t.Fatal(err)
-				}
-				work.replicaSets = []appsv1.ReplicaSet{{ObjectMeta: metav1.ObjectMeta{
-					Annotations: map[string]string{names.AnnotationRendered: encoded},
-					OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(deployment,
-						appsv1.SchemeGroupVersion.WithKind(kindDeployment))},
-				}}}
-			}
-			facts := planFacts{stack: own, workload: work, secrets: &secrets{
-				digestKey:  digestKey,
-				references: rollout.References{Key: "key"},
-			}}
-			if diff := cmp.Diff(tc.want, chooseStorageSecret(facts, tc.values)); diff != "" {
-				t.Errorf("Secret (-want +got):\n%s", diff)
-			}
-		})
+		facts := planFacts{stack: own, workload: &workload{running: tc.running}, secrets: &secrets{
+			digestKey: digestKey, references: rollout.References{Key: "key"},
+		}}
+		if diff := cmp.Diff(tc.want, storageSecret(facts, tc.values)); diff != "" {
+			t.Errorf("%s: Secret (-want +got):\n%s", name, diff)
+		}
 	}
+}
+
+// TestOneConfigurationPerPass checks that a pass configures the server once: for a new stack with connection parts, for
+// changed parts, for pods without a record of the places of their data, and if a ConfigMap's name is taken.
+func TestOneConfigurationPerPass(t *testing.T) {
+	const spec = `{distribution: {name: starter}, disabled: [eval], storage: {kv: {type: redis, endpoint: "redis:6379", ` +
+		`password: {secretKeyRef: {name: redis-creds, key: password}}}}, workload: {preflight: Never}}`
+	password := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "redis-creds"},
+		Data:       map[string][]byte{"password": []byte("one")},
+	}
+	f := newFixture(t, password)
+	passes := 0
+	f.configure = func(in plan.Input) (*plan.Configuration, error) {
+		passes++
+		return plan.Configure(in)
+	}
+	pass := func(name, spec, last string) (*state, error) {
+		t.Helper()
+		passes = 0
+		own := newStack(t, spec)
+		own.Generation = int64(len(spec))
+		s, err := f.runSteps(t, own, last)
+		if passes != 1 {
+			t.Errorf("%s: the server was configured %d times", name, passes)
+		}
+		return s, err
+	}
+	apply := func(name, spec string) (secret string) {
+		t.Helper()
+		s, err := pass(name, spec, "apply")
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		return s.planned.plan.Rendered.Record.StorageSecret.Name
+	}
+	first := apply("a new stack", spec)
+	if again := apply("no change", spec); again != first || !strings.HasPrefix(first, "my-storage-") {
+		t.Errorf("unchanged parts are in Secret %q, then in %q", first, again)
+	}
+	password.Data["password"] = []byte("two")
+	if err := f.Update(t.Context(), password); err != nil {
+		t.Fatal(err)
+	}
+	if second := apply("changed parts", spec); second == first {
+		t.Errorf("changed parts are in the same Secret %q", first)
+	}
+	f.replacePlaces(t, "")
+	changed := strings.Replace(spec, "[eval]", "[eval, scoring]", 1)
+	apply("no record of the places", changed)
+
+	s, err := pass("before the name is taken", strings.Replace(spec, "[eval]", "[eval, scoring, tool_runtime]", 1), "plan")
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken := s.planned.plan.ConfigMapName
+	f.createObjects(t, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: taken}})
+	_, err = pass("the name is taken", strings.Replace(spec, "[eval]", "[eval, scoring, tool_runtime]", 1), "ownership")
+	checkFailure(t, err, &status.Failure{
+		Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonOwnershipConflict, Retry: status.Later,
+		Message: fmt.Sprintf("ConfigMap %q in namespace \"team\" exists and has neither a controller nor the labels of the stack; "+
+			"delete this ConfigMap, or create the stack with another name", taken),
+	})
 }
 
 // TestPlanKeepsTheGroupOfATakenOverStack checks that, on OpenShift, the pods of a stack that was taken over keep their

@@ -41,7 +41,7 @@ func (r *Reconciler) readSecrets(
 	}
 	own := key.For(stack.Namespace)
 	values, err := resolve.Secrets(ctx, r.direct, resolve.SecretQuery{
-		Namespace: stack.Namespace, Cache: r.cache, Uses: uses, Keys: []resolve.DigestKey{own, key}, Budget: budget,
+		Namespace: stack.Namespace, Cache: r.cache, Uses: uses, Key: own, Budget: budget,
 		Text: stackconfig.WantsText(wishes, line), Now: r.now(),
 	})
 	if err != nil {
@@ -50,7 +50,7 @@ func (r *Reconciler) readSecrets(
 	message := "Resolved " + count(references(uses), "secret reference") + r.expiring(stack, values, report)
 	report.markTrue(v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonAllSecretsFound, message)
 	return secrets{values: values, digestKey: own, references: rollout.References{
-		Digest: values.Digest(own), Key: own.ID, EarlierDigest: values.Digest(key), EarlierKey: key.ID,
+		Digest: values.Digest(), Key: own.ID,
 	}}, nil
 }
 

@@ -58,14 +58,11 @@ var steps = []step{
 		return err
 	}},
 	{"ownership", v1alpha2.ConditionDeploymentUpdated, func(ctx context.Context, r *Reconciler, s *state) (err error) {
-		s.planned, s.owned, err = r.checkOwnership(ctx, s.stack, &s.workload, s.planned)
+		s.owned, err = r.checkOwnership(ctx, s.stack, &s.workload, &s.planned)
 		return err
 	}},
-	{"retention", v1alpha2.ConditionDeploymentUpdated, func(ctx context.Context, r *Reconciler, s *state) (err error) {
-		s.planned, s.owned, err = r.findPlaces(ctx, s.stack, &s.workload, s.planned, s.owned)
-		if err == nil {
-			s.leaves, err = r.retention(s.stack, s.planned.plan, s.owned.decision)
-		}
+	{"retention", v1alpha2.ConditionDeploymentUpdated, func(_ context.Context, r *Reconciler, s *state) (err error) {
+		s.leaves, err = r.retention(s.stack, s.planned.plan, s.owned.decision)
 		return err
 	}},
 	{"preflight", v1alpha2.ConditionDeploymentUpdated, func(ctx context.Context, r *Reconciler, s *state) error {

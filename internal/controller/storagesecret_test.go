@@ -2,17 +2,14 @@ package controller_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/controllertest"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
 // redisPasswordSpec is the spec of a stack with values that are derived from the Redis password.
@@ -56,16 +53,14 @@ func TestDerivedValuesChange(t *testing.T) {
 	env.StartReconciler(t, "derived-values")
 	env.Create(t, env.NewStack(t, "my", redisPasswordSpec))
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	if name := waitForPassword(t, env, "one"); name != "my-storage" {
-		t.Errorf("the first Secret is %q", name)
-	}
+	first := waitForPassword(t, env, "one")
 	env.CreateReplicaSet(t, "my", appsv1.ReplicaSetStatus{})
 	setPassword(t, env, "two")
 	second := waitForPassword(t, env, "two")
 	env.WaitUntilIdle(t, "derived-values")
-	first := &corev1.Secret{}
-	if env.Get(t, "my-storage", first); string(first.Data["kv-password"]) != "one" {
-		t.Errorf("running pods read %q when they restart", first.Data["kv-password"])
+	before := &corev1.Secret{}
+	if env.Get(t, first, before); string(before.Data["kv-password"]) != "one" {
+		t.Errorf("running pods read %q when they restart", before.Data["kv-password"])
 	}
 	setPassword(t, env, "three")
 	if third := waitForPassword(t, env, "three"); third == second {
@@ -78,33 +73,4 @@ func TestDerivedValuesChange(t *testing.T) {
 		}
 		return nil
 	})
-}
-
-// TestDerivedValuesOfAnEarlierOperator checks that a Secret keeps its name if an earlier operator created it and did
-// not record the name, and that no pod is replaced.
-func TestDerivedValuesOfAnEarlierOperator(t *testing.T) {
-	env := controllertest.NewEnvironment(t)
-	env.Create(t, controllertest.NewSecret("redis-creds", "password", "one"))
-	o := env.StartReconciler(t, "earlier")
-	env.Create(t, env.NewStack(t, "my", redisPasswordSpec))
-	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	o.Stop(t)
-	before, after := &appsv1.Deployment{}, &appsv1.Deployment{}
-	env.Get(t, "my", before)
-	env.UpdateRecord(t, func(record map[string]any) {
-		if record["storageSecret"] == nil {
-			t.Error("the record names no Secret")
-		}
-		delete(record, "storageSecret")
-	})
-	env.StartReconciler(t, "derived-later")
-	controllertest.WaitUntil(t, func() error {
-		if env.Get(t, "my", after); !strings.Contains(after.Annotations[names.AnnotationRendered], `"storageSecret":{"name":"my-storage"`) {
-			return fmt.Errorf("record %s", after.Annotations[names.AnnotationRendered])
-		}
-		return nil
-	})
-	if diff := cmp.Diff(before.Spec, after.Spec); diff != "" {
-		t.Errorf("the Deployment changed (-before +after):\n%s", diff)
-	}
 }

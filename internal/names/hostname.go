@@ -13,8 +13,6 @@ import (
 const DefaultDomain = "llama-stack.internal"
 
 const (
-	// hostHash is the number of hex digits at the end of a truncated label that an earlier operator generated.
-	hostHash = 6
 	// ownHostHash is the number of hex digits at the end of every label that this operator generates.
 	ownHostHash = 10
 	// longHostHash is the same for a stack whose name is longer than usualName. The end of such a name can be chosen
@@ -63,16 +61,4 @@ func IsHostLabel(label string) bool {
 		}
 	}
 	return false
-}
-
-// EarlierHostLabel returns the label that earlier operators generated. Exposed stacks that have such a label keep it.
-// Two stacks can have the same such label, so the operator gives it to no other stack.
-func EarlierHostLabel(stack, namespace string) string {
-	label := stack + "-" + namespace
-	if len(label) <= validation.DNS1123LabelMaxLength {
-		return label
-	}
-	sum := sha256.Sum256([]byte(label))
-	cut := strings.TrimRight(label[:validation.DNS1123LabelMaxLength-hostHash-1], "-")
-	return cut + "-" + hex.EncodeToString(sum[:])[:hostHash]
 }

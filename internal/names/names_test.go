@@ -14,26 +14,26 @@ const hash = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 // Running stacks depend on these names, so they must not change.
 func TestObjectNames(t *testing.T) {
 	for want, got := range map[string]string{
-		"my-stack":                         names.Deployment("my-stack"),
-		"my-stack-service":                 names.Service("my-stack"),
-		"my-stack-sa":                      names.ServiceAccount("my-stack"),
-		"my-stack-pvc":                     names.PersistentVolumeClaim("my-stack"),
-		"my-stack-pdb":                     names.PodDisruptionBudget("my-stack"),
-		"my-stack-hpa":                     names.HorizontalPodAutoscaler("my-stack"),
-		"my-stack-network-policy":          names.NetworkPolicy("my-stack"),
-		"my-stack-ingress":                 names.Ingress("my-stack"),
-		"my-stack-route":                   names.Route("my-stack"),
-		"my-stack-httproute":               names.HTTPRoute("my-stack"),
-		"my-stack-backendtlspolicy":        names.BackendTLSPolicy("my-stack"),
-		"my-stack-server-ca":               names.ServerCA("my-stack"),
-		"my-stack-ca-bundle":               names.CABundle("my-stack"),
-		"my-stack-startup":                 names.Startup("my-stack"),
-		"my-stack-storage":                 names.StorageSecret("my-stack"),
-		"my-stack-config-01234567":         names.ConfigMap("my-stack", hash),
-		"my-stack-config-0123456789abcdef": names.LongConfigMap("my-stack", hash),
-		"my-stack-base-01234567":           names.BaseConfigMap("my-stack", hash),
-		"my-stack-preflight-01234567":      names.Preflight("my-stack", hash),
-		"my-stack-config-abc":              names.ConfigMap("my-stack", "abc"),
+		"my-stack":                    names.Deployment("my-stack"),
+		"my-stack-service":            names.Service("my-stack"),
+		"my-stack-sa":                 names.ServiceAccount("my-stack"),
+		"my-stack-pvc":                names.PersistentVolumeClaim("my-stack"),
+		"my-stack-pdb":                names.PodDisruptionBudget("my-stack"),
+		"my-stack-hpa":                names.HorizontalPodAutoscaler("my-stack"),
+		"my-stack-network-policy":     names.NetworkPolicy("my-stack"),
+		"my-stack-ingress":            names.Ingress("my-stack"),
+		"my-stack-route":              names.Route("my-stack"),
+		"my-stack-httproute":          names.HTTPRoute("my-stack"),
+		"my-stack-backendtlspolicy":   names.BackendTLSPolicy("my-stack"),
+		"my-stack-server-ca":          names.ServerCA("my-stack"),
+		"my-stack-ca-bundle":          names.CABundle("my-stack"),
+		"my-stack-startup":            names.Startup("my-stack"),
+		"my-stack-storage":            names.StorageSecret("my-stack"),
+		"my-stack-storage-01234567":   names.StorageSecretOf("my-stack", hash),
+		"my-stack-config-01234567":    names.ConfigMap("my-stack", hash),
+		"my-stack-base-01234567":      names.BaseConfigMap("my-stack", hash),
+		"my-stack-preflight-01234567": names.Preflight("my-stack", hash),
+		"my-stack-config-abc":         names.ConfigMap("my-stack", "abc"),
 	} {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)
@@ -58,20 +58,6 @@ func TestLabels(t *testing.T) {
 	want["llamastack.io/config"] = "base"
 	if diff := cmp.Diff(want, names.ConfigLabels("my-stack", names.ConfigKindBase)); diff != "" {
 		t.Errorf("ConfigLabels (-want +got):\n%s", diff)
-	}
-}
-
-func TestEarlierHostLabel(t *testing.T) {
-	long := strings.Repeat("a", 55)
-	for _, tc := range []struct{ stack, namespace, want string }{
-		{"my-stack", "team-a", "my-stack-team-a"},
-		{long, "team-ab", long + "-team-ab"},
-		{long, "team-abc", long + "-40057b"},
-		{long, "team-abd", long + "-b36716"},
-	} {
-		if got := names.EarlierHostLabel(tc.stack, tc.namespace); got != tc.want || len(got) > 63 {
-			t.Errorf("EarlierHostLabel(%q, %q) = %q, want %q", tc.stack, tc.namespace, got, tc.want)
-		}
 	}
 }
 
@@ -116,7 +102,7 @@ func TestIsHostLabel(t *testing.T) {
 	}
 	for _, label := range []string{
 		"", "chat", "chat-victim", "chat-victim-cc7c63dc08", "chat-victims-cc7c63dc09", "svc-deadbeef01", "-0123456789",
-		"0123456789", strings.Repeat("a", 63), names.EarlierHostLabel("chat", "victim"),
+		"0123456789", strings.Repeat("a", 63),
 	} {
 		if names.IsHostLabel(label) {
 			t.Errorf("%q is recognized as a generated label", label)

@@ -5,12 +5,8 @@ import (
 	"strings"
 )
 
-// HashLength is the number of hex digits of a content hash in a ConfigMap's name. LongHashLength is the length to use
-// if an object with another owner already has that name.
-const (
-	HashLength     = 8
-	LongHashLength = 16
-)
+// HashLength is the number of hex digits of a content hash in the name of an object.
+const HashLength = 8
 
 // Deployment returns the name of the server's Deployment.
 func Deployment(stack string) string { return stack }
@@ -62,28 +58,22 @@ const TrustedCABundle = "odh-trusted-ca-bundle"
 
 // ConfigMap returns the name of the ConfigMap for a configuration with the given content hash (FR-024).
 func ConfigMap(stack, hash string) string {
-	return stack + "-config-" + prefix(hash, HashLength)
-}
-
-// LongConfigMap returns the name to use if another ConfigMap already has the name that ConfigMap returns.
-func LongConfigMap(stack, hash string) string {
-	return stack + "-config-" + prefix(hash, LongHashLength)
+	return stack + "-config-" + prefix(hash)
 }
 
 // BaseConfigMap returns the name of the ConfigMap that stores the base of a generated configuration.
 func BaseConfigMap(stack, hash string) string {
-	return stack + "-base-" + prefix(hash, HashLength)
+	return stack + "-base-" + prefix(hash)
 }
 
-// StorageSecret returns the name of the Secret that contains derived connection parts. The operator derives these
-// parts, such as the host of a database, from the values of other Secrets.
+// StorageSecret returns the name of the Secret that contains derived connection parts, as long as the parts are
+// unknown. The operator derives these parts, such as the host of a database, from the values of other Secrets.
 func StorageSecret(stack string) string { return stack + "-storage" }
 
-// NextStorageSecret returns the name of the new Secret that the operator creates when the derived connection parts
-// change. The parameter `digest` is the keyed digest of the parts. Running pods continue to read the Secret that they
-// started with.
-func NextStorageSecret(stack, digest string) string {
-	return StorageSecret(stack) + "-" + prefix(digest, HashLength)
+// StorageSecretOf returns the name of the Secret for derived connection parts with this keyed digest. Other parts have
+// a Secret of their own, so that running pods continue to read the parts with which they started.
+func StorageSecretOf(stack, digest string) string {
+	return StorageSecret(stack) + "-" + prefix(digest)
 }
 
 // IsStorageSecret reports whether a name is that of a Secret with the stack's derived connection parts.
@@ -95,7 +85,7 @@ func IsStorageSecret(stack, name string) bool {
 // Preflight returns the name of a pod in which a change is tested, and of the objects created for that pod. The
 // parameter `hash` is the hash of the pod's template.
 func Preflight(stack, hash string) string {
-	return PreflightPrefix(stack) + prefix(hash, HashLength)
+	return PreflightPrefix(stack) + prefix(hash)
 }
 
 // PreflightPrefix returns the name prefix of a stack's preflight pods.
@@ -127,9 +117,5 @@ const (
 // OperatorConfigMap is the ConfigMap in the operator's namespace that configures the operator.
 const OperatorConfigMap = "llama-stack-operator-config"
 
-func prefix(s string, n int) string {
-	if len(s) < n {
-		return s
-	}
-	return s[:n]
-}
+// prefix returns the part of a hash that is in the name of an object.
+func prefix(hash string) string { return hash[:min(len(hash), HashLength)] }

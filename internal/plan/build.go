@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 
@@ -16,12 +17,31 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/secretvalue"
 )
+
+// Configuration is a plan for which the server's configuration is complete, but no objects are rendered yet.
+type Configuration struct {
+	// Derived lists the entries of the Secret with derived values.
+	Derived []secretvalue.Derived
+
+	in   Input
+	made Plan
+}
 
 // Build returns the plan of a stack, without secrets. The same input produces the same plan, byte for byte.
 //
 // A *ConfigError describes a problem that the user must fix, and names its condition. Any other error is a defect.
 func Build(in Input) (*Plan, error) {
+	configured, err := Configure(in)
+	if err != nil {
+		return nil, err
+	}
+	return configured.Render(in.StorageSecret)
+}
+
+// Configure generates or reads the server's configuration. This is the expensive part of Build.
+func Configure(in Input) (*Configuration, error) {
 	if in.Intent == nil {
 		return nil, errors.New("build a plan: the spec was not decoded")
 	}
@@ -41,13 +61,24 @@ func Build(in Input) (*Plan, error) {
 		err = p.override(in)
 	case ModeImageDefault:
 	}
-	if err == nil {
-		err = p.complete(in)
-	}
 	if err != nil {
 		return nil, err
 	}
-	return p, nil
+	return &Configuration{Derived: p.Derived, in: in, made: *p}, nil
+}
+
+// Render renders the objects for the configuration. The Secret with the derived values replaces Input.StorageSecret.
+func (c *Configuration) Render(secret *rollout.StorageSecret) (*Plan, error) {
+	p, in := c.made, c.in
+	p.Warnings, in.StorageSecret = slices.Clip(p.Warnings), secret
+	if secret != nil {
+		p.input.StorageSecret = secret.Name
+		p.Env = readFromSecret(p.Env, in.Object.Name, secret.Name)
+	}
+	if err := p.complete(in); err != nil {
+		return nil, err
+	}
+	return &p, nil
 }
 
 // newPlan returns a plan that has its mode set, but no configuration yet.
@@ -69,7 +100,7 @@ func (p *Plan) complete(in Input) error {
 	p.stores = p.storesOf(in)
 	p.input.Paths = paths(in, p.texts(in))
 	p.input.Server.ServesTLS = p.ServesTLS
-	p.input.Server.Insecure = p.refusesPlainHTTP(in) && !leavesContainer(in)
+	p.input.Server.Insecure = p.refusesPlainHTTP(in) && !in.Distribution.TagAlone()
 	p.tagWarning(in)
 	p.goneWarning(in)
 	if errs := ownVariables(p.input, in.Intent); len(errs) > 0 {
@@ -127,7 +158,7 @@ func engineInput(in Input, base *baseconfig.Base) stackconfig.Input {
 // setGenerated adds the results of the engine to the plan, and mounts the generated configuration.
 func (p *Plan) setGenerated(in Input, result *stackconfig.Result) {
 	p.Derived, p.Models, p.dropped = result.Derived, result.Models, result.Dropped
-	p.Env = readFromSecret(result.Env, in.Object.Name, p.input.StorageSecret)
+	p.Env = result.Env
 	p.ProviderCount, p.ResourceCount = int32(result.ProviderCount), int32(result.ResourceCount) //nolint:gosec // bounded by the size of a configuration
 	p.ConfigVersion, p.ServesTLS = result.ConfigVersion, result.ServesTLS
 	p.ConfigSource = in.Base.Source
@@ -210,9 +241,6 @@ func (p *Plan) generated() []byte {
 func (p *Plan) mount(in Input, data []byte, digest string) {
 	p.Config, p.ConfigHash = data, digest
 	p.ConfigMapName = names.ConfigMap(in.Object.Name, digest)
-	if in.LongConfigMapName {
-		p.ConfigMapName = names.LongConfigMap(in.Object.Name, digest)
-	}
 	p.input.Config = &render.Config{
 		ConfigMapName: p.ConfigMapName, Key: names.ConfigFile, Hash: digest, Data: data,
 	}
@@ -283,8 +311,7 @@ func (p *Plan) recorded(in Input, inputs rollout.Inputs, deployment *appsv1ac.De
 		return err
 	}
 	p.Rendered.Inputs, p.Rendered.References = inputs, in.References
-	p.Rendered.EarlierInputs, err = earlierInputs(in, inputs)
-	return err
+	return nil
 }
 
 // BaseConfigMapName returns the name of the ConfigMap that keeps a stack's base.

@@ -71,7 +71,7 @@ func volumePaths(in Input, config []byte) []stackconfig.EnvVar {
 // none. If the release is not certain, it returns the variable of the newest release, because other releases ignore it.
 func dataDirVariable(in Input) string {
 	runtime := in.Distribution.Release.Runtime
-	if runtime.MovedDir == "" && (in.Distribution.DetectedBy == distribution.Unknown || leavesContainer(in)) {
+	if runtime.MovedDir == "" && (in.Distribution.DetectedBy == distribution.Unknown || in.Distribution.TagAlone()) {
 		lines := release.Lines()
 		if newest, err := release.Lookup(lines[len(lines)-1]); err == nil {
 			runtime = newest.Release.Runtime

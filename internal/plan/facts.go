@@ -33,29 +33,23 @@ func facts(in Input) render.Input {
 
 		KeepsGroup: in.KeepsGroup,
 
-		EarlierHost: in.EarlierHost, NeedsHost: needsHost(in.Bounds),
+		NeedsHost: needsHost(in.Bounds),
 
 		ExternalFiles: startup.ExternalFiles(),
 	}
 	if in.Unexposed {
 		result.Expose = nil
 	}
-	if in.StorageSecret != nil {
-		result.StorageSecret = in.StorageSecret.Name
-	}
 	return result
 }
 
-// Hostname returns the host name with which a stack is exposed. The parameter wanted is the result of Expose, rule is
-// Input.Bounds, and earlier is Input.EarlierHost. An empty string means that the stack is not exposed, that the cluster
-// chooses the host name, or that the stack has no host name.
+// Hostname returns the host name with which a stack is exposed. The parameter wanted is the result of Expose, and rule
+// is Input.Bounds. An empty string means that the stack is not exposed, that the cluster chooses the host name, or that
+// the stack has no host name.
 func Hostname(
 	stack *v1alpha2.LlamaStackDistribution, wanted *v1alpha2.ExposeSpec, rule *bounds.Rule, cluster render.Cluster,
-	earlier bool,
 ) string {
-	return render.Hostname(render.Input{
-		Stack: stack, Expose: wanted, Cluster: cluster, EarlierHost: earlier, NeedsHost: needsHost(rule),
-	})
+	return render.Hostname(render.Input{Stack: stack, Expose: wanted, Cluster: cluster, NeedsHost: needsHost(rule)})
 }
 
 // needsHost reports whether a rule limits the domains of a stack, so that the stack must not receive the requests for
@@ -122,7 +116,7 @@ func server(in Input) render.Server {
 		result.Release, result.Command = "", nil
 		result.PortVariables = append(result.PortVariables, otherPortVariable(runtime))
 	}
-	if leavesContainer(in) {
+	if in.Distribution.TagAlone() {
 		return asTheImageHas(result, runtime)
 	}
 	return result
@@ -151,12 +145,8 @@ func variables(env []stackconfig.EnvVar) []render.EnvVar {
 	return result
 }
 
-// readFromSecret changes the Secret to which the variables with derived values refer. If the name is empty, the
-// variables continue to refer to the usual Secret.
+// readFromSecret changes the Secret to which the variables with derived values refer.
 func readFromSecret(env []stackconfig.EnvVar, stack, secret string) []stackconfig.EnvVar {
-	if secret == "" {
-		return env
-	}
 	result := slices.Clone(env)
 	for i := range result {
 		if result[i].SecretName == names.StorageSecret(stack) {

@@ -1,10 +1,8 @@
 package plan
 
 import (
-	"cmp"
 	"fmt"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cabundle"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
@@ -33,7 +31,7 @@ func (p *Plan) inputs(in Input) rollout.Inputs {
 	if bundle := p.input.CABundle; bundle != nil {
 		inputs.CABundle = bundle.Hash
 	}
-	if config := cmp.Or(p.input.Config, p.hidden); config != nil {
+	if config := p.input.Config; config != nil {
 		inputs.ConfigMap, inputs.ConfigKey = config.ConfigMapName, config.Key
 	}
 	if workload := spec.Workload; workload != nil {
@@ -50,17 +48,6 @@ func (p *Plan) inputs(in Input) rollout.Inputs {
 		inputs.Variables = append(inputs.Variables, variable.Name+value)
 	}
 	return inputs
-}
-
-// earlierInputs returns the digest that earlier operators computed for the same inputs. If both the spec and the
-// platform provide certificates, that digest covers only the certificates of the spec. An empty string means that this
-// digest is the same as the current operator's digest.
-func earlierInputs(in Input, inputs rollout.Inputs) (string, error) {
-	if in.Trust.Own == nil || in.Trust.Platform == nil {
-		return "", nil
-	}
-	inputs.CABundle = cabundle.Digest(in.Trust.Own)
-	return rollout.Digest(inputs, rollout.References{})
 }
 
 // elsewhere returns the ConfigMaps in other namespaces that contain the pods' configuration or certificates.
@@ -106,7 +93,6 @@ func (p *Plan) record(in Input) (rollout.Record, error) {
 			Label:          in.Distribution.Label,
 			Entrypoint:     recordedEntrypoint(in),
 		},
-		LeftAsImage:     leavesContainer(in),
 		Limited:         limited(in),
 		BaseConfigMap:   p.BaseConfigMapName,
 		BaseSource:      source,
@@ -116,7 +102,6 @@ func (p *Plan) record(in Input) (rollout.Record, error) {
 		Left:            left(p.Losses),
 		StorageSecret:   p.storageSecret(in),
 		Elsewhere:       elsewhere(in),
-		TrustsPlatform:  in.Trust.Both,
 		KeepsGroup:      in.OpenShift && in.KeepsGroup && names.Compat(in.Object.Annotations),
 		External:        external,
 	}, nil

@@ -42,7 +42,6 @@ var seenByThePod = map[string]inputChange{
 	"port":                  {spec: addText("networking: {port: 9000}\n")},
 	"certificate":           {spec: addText("networking: {tls: {enabled: true, secretName: a}}\n")},
 	"trusted certificates":  {input: func(in *plan.Input) { in.Trust.Own = [][]byte{[]byte("a")} }},
-	"long name":             {input: func(in *plan.Input) { in.LongConfigMapName = true }},
 	"workers":               {spec: workloadWith("workers: 2")},
 	"resources":             {spec: workloadWith("resources: {requests: {cpu: 2}}")},
 	"storage":               {spec: workloadWith("storage: {}")},

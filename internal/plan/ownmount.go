@@ -21,8 +21,7 @@ func (p *Plan) beneathOwnMount(in Input) {
 	if !workersOnly(in.Object) || !ownMount(&in.Object.Spec) {
 		return
 	}
-	p.hidden, p.ConfigMapName = p.input.Config, ""
-	p.input.Config, p.input.Registry, p.input.Directories = nil, nil, nil
+	p.ConfigMapName, p.input.Config, p.input.Registry, p.input.Directories = "", nil, nil, nil
 	p.Warnings = append(p.Warnings, workersIgnored(in, "one of your volumes is mounted at "+names.ConfigDir+", and the configuration in this volume takes precedence"))
 }
 

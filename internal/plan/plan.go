@@ -34,8 +34,6 @@ type Input struct {
 	PackageDigests map[string]string
 	// CatalogueImage is the catalog's image for name and version, before overrides. It is empty if the spec sets image.
 	CatalogueImage string
-	// RenderedByTag reports whether the running pods still have the settings for the release that their image tag names.
-	RenderedByTag bool
 	// Limited is the sorted list of the resources that an earlier operator limited in the running pods because of their
 	// workers.
 	Limited []corev1.ResourceName
@@ -57,14 +55,12 @@ type Input struct {
 	Serving *cabundle.Serving
 	// Unexposed prevents the exposure of the stack, regardless of its spec, because another stack has the same host name.
 	Unexposed bool
-	// EarlierHost reports whether the stack keeps the host name that an earlier operator generated, or remains without
-	// a host name.
-	EarlierHost bool
 	// Override is the ConfigMap of spec.overrideConfig. Nil means that the spec has no overrideConfig.
 	Override *Override
 	// References is the state of the Secrets and ConfigMaps that the pods read. On the command line, it is the zero value.
 	References rollout.References
-	// StorageSecret is the Secret with the derived values. Nil means the usual Secret, which is not in the record.
+	// StorageSecret is the Secret with the derived values. Nil means a Secret that no pod has read yet. Its name then
+	// does not depend on its values, and it is not in the record.
 	StorageSecret *rollout.StorageSecret
 	// OperatorVersion is written to the record, never to the configuration.
 	OperatorVersion string
@@ -78,9 +74,6 @@ type Input struct {
 	KeepsGroup bool
 	// Bounds contains the limits that an administrator sets for the stacks in the namespace. Nil means no limits.
 	Bounds *bounds.Rule
-	// LongConfigMapName selects the longer name for the ConfigMap with the generated or copied configuration, because
-	// another object has the usual name.
-	LongConfigMapName bool
 }
 
 // Base is a base configuration.
@@ -153,9 +146,6 @@ type Plan struct {
 	stores stores
 	// dropped contains the API and the ID of each base provider that spec.distribution.baseProviders removed.
 	dropped map[[2]string]bool
-	// hidden is a configuration that is not mounted, because the user mounts a volume in its place. It is still an input,
-	// because earlier operators mounted it beneath the volume, and the inputs of their pods must not change.
-	hidden *render.Config
 }
 
 // WithStorageSecret returns the objects to apply, including the Secret with derived values in its place in the order.

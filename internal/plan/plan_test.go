@@ -173,10 +173,6 @@ resources: {models: [llama3.2-8b]}
 		got.Template == "" || got.OperatorVersion != "v1" || got.BaseConfigMap != built.BaseConfigMapName {
 		t.Errorf("record %+v", got)
 	}
-	in.LongConfigMapName = true
-	if got, want := build(t, in).ConfigMapName, "demo-config-"+built.ConfigHash[:16]; got != want {
-		t.Errorf("long name %q, want %q", got, want)
-	}
 }
 
 // The pods run the image with the digest that was read. The record contains the facts about the image for a later

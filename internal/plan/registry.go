@@ -16,9 +16,7 @@ func registry(in Input, found *stackconfig.Registry) *render.Registry {
 	if found == nil {
 		return nil
 	}
-	return &render.Registry{
-		Earlier: found.Earlier, Namespace: found.Namespace, Start: in.Distribution.Entrypoint, Files: startup.Files(),
-	}
+	return &render.Registry{Namespace: found.Namespace, Start: in.Distribution.Entrypoint, Files: startup.Files()}
 }
 
 // recordedEntrypoint returns the image's entrypoint for the record. It returns an empty string if the pods do not run

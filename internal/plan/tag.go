@@ -7,11 +7,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// leavesContainer reports whether the container keeps the settings of the image. This is the case if the release is
-// known only from a tag, unless the running pods were rendered for the release in the tag. Those pods keep the settings
-// for this release.
-func leavesContainer(in Input) bool { return in.Distribution.TagAlone() && !in.RenderedByTag }
-
 // asTheImageHas removes the container settings for a release, and adds settings that work with every release.
 func asTheImageHas(server render.Server, runtime release.Runtime) render.Server {
 	server.Command, server.WritesTemp = nil, false
@@ -23,7 +18,7 @@ func asTheImageHas(server render.Server, runtime release.Runtime) render.Server 
 func (p *Plan) tagWarning(in Input) {
 	resolved, runtime, needs := &in.Distribution, in.Distribution.Release.Runtime, ""
 	switch {
-	case !leavesContainer(in):
+	case !in.Distribution.TagAlone():
 	case p.refusesPlainHTTP(in):
 		needs = "an argument to serve plain HTTP"
 	case p.input.Config != nil && runtime.ConfigVariable == "" && !p.input.Launcher:

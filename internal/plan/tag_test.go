@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 )
 
@@ -18,18 +17,13 @@ func TestContainerOfAnImageWithATag(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		image, spec string
-		change      func(*plan.Input)
 		older, want seen // as v1alpha1, and as v1alpha2
 	}{
 		"a user's 1.2":    {image: "quay.io/team/llama:1.2", older: seen{warned: true}, want: seen{warned: true}},
 		"a user's v1.4.1": {image: "quay.io/team/llama:v1.4.1", older: seen{warned: true}, want: seen{warned: true}},
 		"a user's 0.7":    {image: "quay.io/team/llama:0.7.3"},
 		"published":       {image: "docker.io/ogxai/distribution-starter:1.2.5", older: seen{insecure: true, tmp: true}, want: seen{insecure: true, tmp: true}},
-		"rendered for the release in the tag": {
-			image: "quay.io/team/llama:1.2", change: func(in *plan.Input) { in.RenderedByTag = true },
-			older: seen{insecure: true, tmp: true}, want: seen{insecure: true, tmp: true},
-		},
-		"generated, 1.2": {image: "quay.io/team/llama:1.2", spec: generated},
+		"generated, 1.2":  {image: "quay.io/team/llama:1.2", spec: generated},
 		"generated, 0.2": {
 			image: "quay.io/team/llama:0.2.24", spec: generated, older: seen{warned: true},
 			want: seen{warned: true},
@@ -50,9 +44,6 @@ func TestContainerOfAnImageWithATag(t *testing.T) {
 			if tc.spec == generated {
 				in.Base = input(t, "distribution: {name: starter, version: \""+in.Distribution.Release.Line+"\"}\n").Base
 			}
-			if tc.change != nil {
-				tc.change(&in)
-			}
 			built := build(t, in)
 			server := container(t, built)
 			got := seen{
@@ -65,10 +56,6 @@ func TestContainerOfAnImageWithATag(t *testing.T) {
 			}
 			if got != want {
 				t.Errorf("%s, v1alpha1 %v: %+v, want %+v; warnings %v", name, compat, got, want, built.Warnings)
-			}
-			if left := built.Rendered.Record.LeftAsImage; left == (tc.change != nil ||
-				strings.Contains(tc.image, "/distribution-")) {
-				t.Errorf("%s: LeftAsImage of the record is %v", name, left)
 			}
 			if line := built.Rendered.Record.Distribution.Release; !strings.Contains(tc.image, line) {
 				t.Errorf("%s: the record has release %s", name, line)

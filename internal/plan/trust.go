@@ -23,8 +23,6 @@ type Trust struct {
 	Own [][]byte
 	// Platform contains the certificates that a platform provides in the stack's namespace, in DER form. It may be nil.
 	Platform [][]byte
-	// Both reports whether the server trusts the platform's certificates, if any, in addition to those of the spec.
-	Both bool
 	// Elsewhere is the ConfigMap from which Own was read, if that ConfigMap is in another namespace, in the form of
 	// intent.ConfigMapUse.ID. Empty means that Own was not read from another namespace.
 	Elsewhere string
@@ -54,7 +52,6 @@ func ReadTrust(stack *v1alpha2.LlamaStackDistribution, contents map[string]map[s
 		case intent.PurposeCABundle:
 			unusable = trust.readOwn(stack, use, contents)
 		case intent.PurposeTrustedCA:
-			trust.Both = trust.Own != nil
 			trust.readPlatform(contents[use.ID()])
 		default: // no certificates
 		}

@@ -9,7 +9,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cabundle"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
@@ -125,9 +124,6 @@ func (tc readTrustCase) check(t *testing.T) {
 	if wanted := object.Spec.Networking != nil; (trust.Own != nil) != wanted {
 		t.Errorf("certificates of the spec were read: %v, want %t", trust.Own != nil, wanted)
 	}
-	if both := trust.Own != nil && !tc.born; trust.Both != both {
-		t.Errorf("the platform's are trusted in addition to those of the spec: %t, want %t", trust.Both, both)
-	}
 	var warnings []string
 	for _, warning := range trust.Warnings {
 		if warning.Path != "spec.networking.tls.caBundle.configMapName" {
@@ -140,30 +136,6 @@ func (tc readTrustCase) check(t *testing.T) {
 	}
 	if trust.Elsewhere != tc.source {
 		t.Errorf("read in %q, want %q", trust.Elsewhere, tc.source)
-	}
-}
-
-// If a stack trusts the platform's certificates in addition to those of its spec, the plan also contains the digest of
-// the inputs without the platform's certificates. The operator does not replace pods that have that digest.
-func TestPlatformCertificatesReplaceNoPods(t *testing.T) {
-	one, _ := testutil.SameCertificate(t)
-	ours, _ := cabundle.Read(one)
-	theirs, _ := cabundle.Read(testutil.CertificateFor(t, "platform"))
-	in := input(t, "distribution: {name: starter}\n")
-	in.Trust.Own = ours
-	before := build(t, in)
-	if before.Rendered.EarlierInputs != "" {
-		t.Errorf("without the platform's certificates the earlier digest is %q", before.Rendered.EarlierInputs)
-	}
-	in.Trust.Platform = theirs
-	after := build(t, in)
-	if got := after.Rendered.EarlierInputs; got == "" || got != before.Rendered.Record.Inputs ||
-		got == after.Rendered.Record.Inputs {
-		t.Errorf("earlier inputs %q, inputs without the platform's certificates %q, inputs with them %q", got, before.Rendered.Record.Inputs, after.Rendered.Record.Inputs)
-	}
-	in.Trust = plan.Trust{Platform: theirs}
-	if got := build(t, in).Rendered.EarlierInputs; got != "" {
-		t.Errorf("with only the platform's certificates the earlier digest is %q", got)
 	}
 }
 
@@ -191,9 +163,6 @@ func TestRecordOfOtherNamespaces(t *testing.T) {
 		built := build(t, in)
 		if diff := cmp.Diff(tc.want, built.Rendered.Record.Elsewhere); diff != "" {
 			t.Errorf("%s: record (-want +got):\n%s", name, diff)
-		}
-		if !built.Rendered.Record.TrustsPlatform {
-			t.Errorf("%s: the record does not show that the pods trust the platform's certificates", name)
 		}
 		if !strings.HasPrefix(built.ConfigMapName, tc.configMap) {
 			t.Errorf("%s: ConfigMap %q, want %q", name, built.ConfigMapName, tc.configMap)

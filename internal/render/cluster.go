@@ -23,8 +23,8 @@ type Cluster struct {
 // Ingress holds the settings for exposed stacks.
 type Ingress struct {
 	// Domain is the domain for generated host names of stacks without their own host name. Empty means
-	// names.DefaultDomain. This default does not apply to Routes, which get a name from OpenShift, to v1alpha1 stacks, or
-	// to stacks that an earlier operator exposed (see Hostname).
+	// names.DefaultDomain. This default does not apply to Routes, which get a name from OpenShift, or to v1alpha1
+	// stacks (see Hostname).
 	Domain string `json:"domain,omitempty"`
 	// ClassName is the class of Ingresses for stacks that do not name a class. Empty means the cluster's default.
 	ClassName string `json:"className,omitempty"`

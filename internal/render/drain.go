@@ -23,7 +23,7 @@ const (
 // drained adds the grace period and the preStop hook that let the server finish its requests. The function runs after
 // the user's patch is applied, because a user's preStop hook replaces the operator's. The API server rejects a hook
 // with two handlers, and a hook that is longer than the grace period. The pods of a v1alpha1 stack terminate without
-// these settings, as they did under earlier operators.
+// these settings, as they did under the previous operator.
 func drained(in Input, template *corev1ac.PodTemplateSpecApplyConfiguration) {
 	if compat(in) {
 		return

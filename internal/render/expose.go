@@ -31,9 +31,9 @@ func exposedBy(in Input, kind schema.GroupVersionKind) bool {
 }
 
 // Hostname returns the stack's host name (FR-064, FR-065). An empty string means that the cluster generates a host
-// name, or that the stack has no host name. A stack that an earlier operator exposed keeps its host name, or remains
-// without a host name. A v1alpha1 stack has no host name if there is no domain, unless its namespace has bounds for
-// domains: the annotation of v1alpha1 stacks proves nothing, because every user of the namespace can set it.
+// name, or that the stack has no host name. A v1alpha1 stack has no host name if there is no domain, unless its
+// namespace has bounds for domains: the annotation of v1alpha1 stacks proves nothing, because every user of the
+// namespace can set it.
 func Hostname(in Input) string {
 	domain := in.Cluster.Ingress.Domain
 	switch kind, _ := Exposure(in); {
@@ -43,10 +43,8 @@ func Hostname(in Input) string {
 		return in.Expose.Hostname
 	case domain == "" && kind == RouteKind: // OpenShift generates a name for a Route
 		return ""
-	case domain == "" && (compat(in) || in.EarlierHost) && !in.NeedsHost:
+	case domain == "" && compat(in) && !in.NeedsHost:
 		return ""
-	case domain != "" && in.EarlierHost:
-		return names.EarlierHostLabel(in.Stack.Name, in.Stack.Namespace) + "." + domain
 	default:
 		return names.HostLabel(in.Stack.Name, in.Stack.Namespace) + "." + cmp.Or(domain, names.DefaultDomain)
 	}

@@ -57,9 +57,6 @@ type Input struct {
 	Inputs string
 	// Expose describes how the stack is exposed outside the cluster. Nil means that it is not exposed.
 	Expose *v1alpha2.ExposeSpec
-	// EarlierHost reports whether the stack keeps the host name from an earlier operator, or remains without a host
-	// name.
-	EarlierHost bool
 	// NeedsHost reports whether the stack must have a host name, because the domains of its namespace are bounded.
 	NeedsHost bool
 	// Backend holds the values with which a Gateway verifies the server. Nil means that there are no such values.

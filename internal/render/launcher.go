@@ -45,7 +45,7 @@ func command(in Input) []string {
 	case in.Launcher:
 		return shell(launcher)
 	case startsWrapped(in):
-		return shell(startupScript, append(registryArguments(in), in.Registry.Start...)...)
+		return shell(startupScript, append([]string{registryProgram, names.ConfigPath}, in.Registry.Start...)...)
 	case in.Config != nil && len(in.Server.Command) > 0:
 		return append(slices.Clone(in.Server.Command), names.ConfigPath)
 	default:

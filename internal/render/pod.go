@@ -66,7 +66,7 @@ func initContainers(
 		all = append(all, directoryContainer(in.Directories, server))
 	}
 	if in.Registry != nil && !startsWrapped(in) {
-		all = append(all, registryContainer(in, server))
+		all = append(all, registryContainer(server))
 	}
 	return all, nil
 }

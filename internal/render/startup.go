@@ -10,9 +10,6 @@ import (
 
 // Registry describes how the pods update the server's registry to match the configuration before the server starts.
 type Registry struct {
-	// Earlier is the place in which earlier operators stored the registry of the current resources (see
-	// stackconfig.Registry).
-	Earlier string
 	// Namespace is the namespace of the registry in a store that several stacks can use. Empty means that the store is the
 	// stack's own file.
 	Namespace string
@@ -26,16 +23,19 @@ type Registry struct {
 // startupScript updates the registry and then replaces itself with the server. The server starts even if the update
 // fails. If the registry does not match the configuration, the server itself reports the reason.
 const startupScript = `python=$(command -v python || command -v python3) && ` +
-	`"$python" "$0" --config "$1" --earlier "$2"
-shift 2
+	`"$python" "$0" --config "$1"
+shift
 exec "$@"
 `
 
 // registryScript updates the registry in an init container.
 const registryScript = `python=$(command -v python || command -v python3) && ` +
-	`"$python" "$0" --config "$1" --earlier "$2"
+	`"$python" "$0" --config "$1"
 exit 0
 `
+
+// registryProgram is the path of the program that updates the registry.
+const registryProgram = names.StartupDir + "/" + names.RegistryProgram
 
 // startup returns the ConfigMap with the programs that run before the server starts. The contents of the ConfigMap are
 // not part of the pod template, so a newer program does not restart any pod.
@@ -67,19 +67,14 @@ func startsWrapped(in Input) bool {
 	return in.Registry != nil && len(in.Registry.Start) > 0 && len(overrides(&in.Stack.Spec).Command) == 0
 }
 
-// registryArguments returns the arguments of both scripts, starting with the program.
-func registryArguments(in Input) []string {
-	return []string{names.StartupDir + "/" + names.RegistryProgram, names.ConfigPath, in.Registry.Earlier}
-}
-
 func shell(script string, arguments ...string) []string {
 	return append([]string{"/bin/sh", "-c", script}, arguments...)
 }
 
 // registryContainer returns a container that updates the registry. It has the image, environment, volumes, user and
 // resources of the server's container.
-func registryContainer(in Input, server *corev1ac.ContainerApplyConfiguration) *corev1ac.ContainerApplyConfiguration {
-	return likeServer(server, names.RegistryContainer, shell(registryScript, registryArguments(in)...))
+func registryContainer(server *corev1ac.ContainerApplyConfiguration) *corev1ac.ContainerApplyConfiguration {
+	return likeServer(server, names.RegistryContainer, shell(registryScript, registryProgram, names.ConfigPath))
 }
 
 // likeServer returns a container that runs a command with the settings of the server's container, except for its

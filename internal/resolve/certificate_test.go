@@ -27,12 +27,12 @@ func certificateUses() []intent.SecretUse {
 }
 
 func resolveCertificate(
-	t *testing.T, kind corev1.SecretType, data map[string][]byte, keys ...resolve.DigestKey,
+	t *testing.T, kind corev1.SecretType, data map[string][]byte, key resolve.DigestKey,
 ) (resolve.Values, error) {
 	t.Helper()
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "tls"}, Type: kind, Data: data}
 	q := query(always, certificateUses()...)
-	q.Keys = keys
+	q.Key = key
 	return resolve.Secrets(t.Context(), newWorld(secret), q)
 }
 
@@ -119,7 +119,7 @@ func (tc certificateCase) check(t *testing.T) {
 	if tc.kind == "" {
 		tc.kind = corev1.SecretTypeTLS
 	}
-	_, err := resolveCertificate(t, tc.kind, tc.data)
+	_, err := resolveCertificate(t, tc.kind, tc.data, resolve.DigestKey{})
 	if tc.reason == "" {
 		if err != nil {
 			t.Fatal(err)
@@ -149,7 +149,7 @@ func TestDigestOfACertificate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return values.Digest(digestKey)
+		return values.Digest()
 	}
 	first := digest(map[string][]byte{"tls.crt": certificate, "tls.key": key})
 	if again := digest(map[string][]byte{"tls.crt": certificate, "tls.key": key, "ca.crt": renewed}); again != first {

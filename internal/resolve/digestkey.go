@@ -67,18 +67,14 @@ func writePart(mac hash.Hash, part []byte) {
 
 func sumOf(mac hash.Hash) string { return hex.EncodeToString(mac.Sum(nil)[:digestLength]) }
 
-// digester computes digests of values while they are read, one for each key.
+// digester computes the digest of values while they are read.
 type digester struct {
-	macs  map[string]hash.Hash // by the ID of the key
+	mac   hash.Hash
 	empty bool
 }
 
-func newDigester(keys []DigestKey) *digester {
-	d := &digester{macs: map[string]hash.Hash{}, empty: true}
-	for _, key := range keys {
-		d.macs[key.ID] = hmac.New(sha256.New, key.bytes)
-	}
-	return d
+func newDigester(key DigestKey) *digester {
+	return &digester{mac: hmac.New(sha256.New, key.bytes), empty: true}
 }
 
 // add adds the values of a Secret to which uses refer, each once. The Secrets must be added in the order of their
@@ -90,24 +86,18 @@ func (d *digester) add(name string, secret *corev1.Secret, uses []intent.SecretU
 	}
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		d.empty = false
-		for _, mac := range d.macs {
-			writePart(mac, []byte(name))
-			writePart(mac, []byte(key))
-			writePart(mac, secret.Data[key])
-		}
+		writePart(d.mac, []byte(name))
+		writePart(d.mac, []byte(key))
+		writePart(d.mac, secret.Data[key])
 	}
 }
 
-// sums returns the digests by the IDs of their keys. It returns nil if there are no values.
-func (d *digester) sums() map[string]string {
+// sum returns the digest. It is empty if there are no values.
+func (d *digester) sum() string {
 	if d.empty {
-		return nil
+		return ""
 	}
-	sums := make(map[string]string, len(d.macs))
-	for id, mac := range d.macs {
-		sums[id] = sumOf(mac)
-	}
-	return sums
+	return sumOf(d.mac)
 }
 
 // String returns the ID, to keep the key out of logs.

@@ -187,12 +187,12 @@ func TestDigest(t *testing.T) {
 	}
 	digest := func(objects []client.Object, uses ...intent.SecretUse) string {
 		q := query(always, uses...)
-		q.Keys = []resolve.DigestKey{key}
+		q.Key = key
 		values, err := resolve.Secrets(t.Context(), newWorld(objects...), q)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return values.Digest(key)
+		return values.Digest()
 	}
 	one := digest([]client.Object{secret("a", "token", "sk-1")}, use("a", "token", ""))
 	if again := digest([]client.Object{secret("a", "token", "sk-1")}, use("a", "token", "elsewhere")); one != again ||
@@ -225,23 +225,26 @@ func TestDigestOfANamespace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := query(always, use("a", "token", ""))
-	q.Keys = []resolve.DigestKey{key, key.For("one"), key.For("two")}
-	values, err := resolve.Secrets(t.Context(), newWorld(secret("a", "token", "sk-1")), q)
-	if err != nil {
-		t.Fatal(err)
+	digest := func(key resolve.DigestKey) string {
+		q := query(always, use("a", "token", ""))
+		q.Key = key
+		values, err := resolve.Secrets(t.Context(), newWorld(secret("a", "token", "sk-1")), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return values.Digest()
 	}
 	digests, ids := map[string]string{}, map[string]string{}
 	for name, key := range map[string]resolve.DigestKey{"of all": key, "one": key.For("one"), "two": key.For("two")} {
-		if other, ok := digests[values.Digest(key)]; ok {
+		if other, ok := digests[digest(key)]; ok {
 			t.Errorf("the digest of the key %q is the same as that of the key %q", name, other)
 		}
 		if other, ok := ids[key.ID]; ok {
 			t.Errorf("the key %q has the name of the key %q", name, other)
 		}
-		digests[values.Digest(key)], ids[key.ID] = name, name
+		digests[digest(key)], ids[key.ID] = name, name
 	}
-	if again := values.Digest(key.For("one")); digests[again] != "one" {
+	if again := digest(key.For("one")); digests[again] != "one" {
 		t.Error("the digest differs between two reconciles, which would replace pods without a reason")
 	}
 }

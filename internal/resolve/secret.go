@@ -31,8 +31,8 @@ type Values struct {
 	// authorities holds the CA certificates (ca.crt) in the Secrets of serving certificates, keyed by Secret. No pod reads
 	// these CA certificates, so no digest contains them.
 	authorities map[string][]byte
-	// digests holds the digests of all values by the IDs of their keys.
-	digests map[string]string
+	// digest is the keyed digest of all values.
+	digest string
 	// expiring is the Secret whose certificate expires first, and expiry is the time at which it expires.
 	expiring string
 	expiry   time.Time
@@ -96,8 +96,8 @@ func (v *Values) add(name string, secret *corev1.Secret, uses []intent.SecretUse
 func ofCertificate(use intent.SecretUse) bool { return use.Purpose == intent.PurposeCertificate }
 
 // Digest returns a keyed digest of all values, in hex. The digest changes if a value changes, and reveals nothing about
-// the values. It is empty if there are no values. The key must be one of SecretQuery.Keys.
-func (v Values) Digest(key DigestKey) string { return v.digests[key.ID] }
+// the values. It is empty if there are no values.
+func (v Values) Digest() string { return v.digest }
 
 // SecretQuery describes the Secret values to read.
 type SecretQuery struct {
@@ -105,8 +105,8 @@ type SecretQuery struct {
 	// Cache holds the metadata of Secrets. The metadata may be out of date.
 	Cache client.Reader
 	Uses  []intent.SecretUse
-	// Keys are the keys of the digests to compute.
-	Keys []DigestKey
+	// Key is the key of the digest of all values.
+	Key DigestKey
 	// Budget counts the values, and the authorities of certificates. Nil means a budget that nothing else uses.
 	Budget *Budget
 	// Text reports whether the server expects text, rather than a number, for a variable.
@@ -122,7 +122,7 @@ type SecretQuery struct {
 func Secrets(ctx context.Context, direct client.Reader, query SecretQuery) (Values, error) {
 	values := Values{data: map[keyRef][]byte{}, authorities: map[string][]byte{}}
 	wanted, found := query.bySecret(), map[intent.SecretUse]problem{}
-	digests := newDigester(query.Keys)
+	digest := newDigester(query.Key)
 	if query.Budget == nil {
 		query.Budget = &Budget{}
 	}
@@ -144,10 +144,10 @@ func Secrets(ctx context.Context, direct client.Reader, query SecretQuery) (Valu
 			return Values{}, exceeded(v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonSecretValueUnusable,
 				fmt.Sprintf("Secret %q in namespace %q", name, query.Namespace), uses[0].Path)
 		}
-		digests.add(name, secret, uses)
+		digest.add(name, secret, uses)
 		values.add(name, secret, uses)
 	}
-	values.digests = digests.sums()
+	values.digest = digest.sum()
 	return values, query.problems(found)
 }
 

@@ -80,7 +80,7 @@ func (c *comparison) moved(what string, was Place, is Data) {
 	case c.otherFamily(was, *now):
 		c.lose(what, c.placeField(what, was, *now), otherFamily(c.describe(c.before, was), c.describe(c.after, *now)), false)
 	case c.before.fileOf(was) != "" && c.after.fileOf(*now) != "" &&
-		!c.sameFile(what, c.before.fileOf(was), c.after.fileOf(*now)):
+		!c.sameFile(c.before.fileOf(was), c.after.fileOf(*now)):
 		c.movedFile(what, was, *now)
 	default:
 		c.movedStore(what, was, *now)

@@ -1,7 +1,6 @@
 package retention
 
 import (
-	"path"
 	"regexp"
 	"strings"
 )
@@ -38,14 +37,14 @@ func (c *comparison) same(what string, was, is Place) bool {
 		return false
 	}
 	if was.Store == "" {
-		return c.sameFile(what, was.File, is.File) && sameText(was.At, is.At)
+		return c.sameFile(was.File, is.File) && sameText(was.At, is.At)
 	}
 	old, now := c.before.Stores[was.Store], c.after.Stores[is.Store]
 	if old.Type != now.Type || !c.sameSpace(what, was, is) {
 		return false
 	}
 	if file := c.before.fileOf(was); file != "" {
-		return c.sameFile(what, file, c.after.fileOf(is))
+		return c.sameFile(file, c.after.fileOf(is))
 	}
 	return sameText(old.At, now.At) && sameText(old.Table, now.Table)
 }
@@ -64,17 +63,11 @@ func (c *comparison) sameSpace(what string, was, is Place) bool {
 }
 
 // sameFile compares files by their locations.
-func (c *comparison) sameFile(what, was, is string) bool {
+func (c *comparison) sameFile(was, is string) bool {
 	if (was == "") != (is == "") {
 		return false
 	}
-	old, now := c.before.location(was), c.after.location(is)
-	if old == now {
-		return true
-	}
-	// A registry adopts the entries of another registry that has a separate file in the same directory.
-	return what == Registry && (hashedFile.MatchString(old.path) || hashedFile.MatchString(now.path)) &&
-		old.source == now.source && path.Dir(old.path) == path.Dir(now.path)
+	return c.before.location(was) == c.after.location(is)
 }
 
 // sameText compares strings. An unknown string is equal to any other string.
@@ -82,26 +75,15 @@ func sameText(was, is string) bool {
 	return was == is || strings.Contains(was, Hidden) || strings.Contains(is, Hidden)
 }
 
-var (
-	// hashedFile and hashedSpace match the places in which earlier operators stored the registry of a configuration.
-	hashedFile  = regexp.MustCompile(`/registry-[0-9a-f]{8}\.db$`)
-	hashedSpace = regexp.MustCompile(`-[0-9a-f]{8}$`)
-	// ownSpace matches the part of a namespace that distinguishes the registries of different stacks.
-	ownSpace = regexp.MustCompile(`(/[a-z0-9.-]+){2}$`)
-)
+// ownSpace matches the part of a namespace that distinguishes the registries of different stacks.
+var ownSpace = regexp.MustCompile(`(/[a-z0-9.-]+){2}$`)
 
 // sameRegistry reports whether the registry in one namespace contains or adopts the entries of the other namespace. If
 // no part of a namespace matches ownSpace, a stack can adopt the entries of this namespace. A stack never adopts the
 // registry of another stack (LLS_REGISTRY).
 func sameRegistry(was, is string) bool {
-	if was != is && ownSpace.MatchString(was) && ownSpace.MatchString(is) {
-		return false
+	if ownSpace.MatchString(was) && ownSpace.MatchString(is) {
+		return was == is
 	}
-	return registrySpace(was) == registrySpace(is)
-}
-
-// registrySpace returns the namespace of a registry without the parts that the operator adds. Namespaces with the same
-// result adopt each other's entries.
-func registrySpace(space string) string {
-	return hashedSpace.ReplaceAllString(ownSpace.ReplaceAllString(space, ""), "")
+	return ownSpace.ReplaceAllString(was, "") == ownSpace.ReplaceAllString(is, "")
 }

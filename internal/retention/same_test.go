@@ -9,7 +9,7 @@ func TestSameRegistry(t *testing.T) {
 	}{
 		{"registry", "registry", true},
 		{"registry", "registry/team-a/demo", true},
-		{"registry-0123abcd", "registry/team-a/demo", true},
+		{"registry-0123abcd", "registry/team-a/demo", false},
 		{"registry/team-a/demo", "registry/team-a/demo", true},
 		{"registry/team-a/demo", "registry/team-b/demo", false},
 		{"registry/team-a/demo", "registry/team-a/other", false},

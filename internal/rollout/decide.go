@@ -47,9 +47,6 @@ type Rendered struct {
 	// Inputs holds the inputs whose digest is in Record. Zero means that Decide cannot distinguish a change to the
 	// configuration from other changes.
 	Inputs Inputs
-	// EarlierInputs is the digest that a record without TrustsPlatform contains for the same inputs. It does not cover the
-	// references. Empty means the same digest as in Record.
-	EarlierInputs string
 }
 
 // Decision is the result of Decide: the Deployment to apply, and its record.
@@ -117,8 +114,7 @@ func Decide(live *appsv1.Deployment, replicaSets []appsv1.ReplicaSet, rendered R
 func (o observed) sameInputs(was Record) bool {
 	inputs, _ := splitDigest(was.Inputs)
 	wanted, _ := splitDigest(o.rendered.Record.Inputs)
-	earlier := inputs != "" && inputs == o.rendered.EarlierInputs && !was.TrustsPlatform
-	return (inputs == wanted || earlier) && o.sameReferences(was)
+	return inputs == wanted && o.sameReferences(was)
 }
 
 // sameReferences reports whether a record has the same references as the rendering. A digest with an unknown key does
@@ -126,14 +122,7 @@ func (o observed) sameInputs(was Record) bool {
 func (o observed) sameReferences(was Record) bool {
 	_, digest := splitDigest(was.Inputs)
 	_, wanted := splitDigest(o.rendered.Record.Inputs)
-	switch was.ReferenceKey {
-	case o.rendered.Record.ReferenceKey:
-		return digest == wanted
-	case o.rendered.References.EarlierKey:
-		return digest == o.rendered.References.EarlierDigest
-	default:
-		return true
-	}
+	return digest == wanted || was.ReferenceKey != o.rendered.Record.ReferenceKey
 }
 
 // applyChange applies changed inputs. It replaces the pods unless the template and the references are the same.

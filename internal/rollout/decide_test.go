@@ -39,10 +39,6 @@ var (
 	upgraded    = one.with(func(s *stack) { s.operator, s.habit = operatorV2, "new" })
 	upgradedTwo = two.with(func(s *stack) { s.operator, s.habit = operatorV2, "new" })
 	sameHabit   = one.with(func(s *stack) { s.operator = operatorV2 })
-	trusting    = one.with(func(s *stack) { s.trusts, s.before = "own", true })
-	seeing      = upgraded.with(func(s *stack) { s.trusts, s.platform = "own", "platform" })
-	seeingMore  = seeing.with(func(s *stack) { s.platform, s.habit = "more", "newer" })
-	seeingNone  = seeing.with(func(s *stack) { s.platform, s.habit = "", "old" })
 )
 
 // decideCases are the cases of TestDecide.
@@ -60,17 +56,6 @@ var decideCases = map[string][]step{
 		{stack: one, want: rollout.Changed, rollouts: 1},
 		{stack: two, want: rollout.Changed, rollouts: 2},
 		{stack: two.change(func(s *stack) { s.image = one.image }), want: rollout.Changed, rollouts: 3, image: "server:1"},
-	},
-	"a newer operator that detects the platform's certificates replaces no pods until they change": {
-		{stack: trusting, want: rollout.Changed, rollouts: 1},
-		{stack: seeing, want: rollout.KeepTemplate, rollouts: 1, habit: "old"},
-		{stack: seeing, want: rollout.KeepTemplate, rollouts: 1, habit: "old"},
-		{stack: seeingMore, want: rollout.Changed, rollouts: 2, habit: "newer"},
-		{stack: seeingMore, want: rollout.Unchanged, rollouts: 2},
-	},
-	"platform certificates that are added later replace the pods": {
-		{stack: seeingNone, want: rollout.Changed, rollouts: 1},
-		{stack: seeing, want: rollout.Changed, rollouts: 2},
 	},
 	"scaling replaces no pods": {
 		{stack: one, want: rollout.Changed, rollouts: 1},
@@ -253,12 +238,6 @@ func TestDecideOnReferences(t *testing.T) {
 		s.secrets = rollout.References{Digest: digest, Key: key}
 		return s
 	}
-	// moved returns a stack with two digests: one that uses the namespace's key, and one that uses the previous key.
-	moved := func(digest, earlier string) stack {
-		s := newStack()
-		s.secrets = rollout.References{Digest: digest, Key: nextKey, EarlierDigest: earlier, EarlierKey: firstKey}
-		return s
-	}
 	changed := with("b", firstKey).change(func(s *stack) { s.image = "server:2" })
 	for name, steps := range map[string][]step{
 		"a changed Secret replaces the pods once": {
@@ -273,29 +252,10 @@ func TestDecideOnReferences(t *testing.T) {
 			{stack: with("y", nextKey), want: rollout.Changed, rollouts: 2},
 			{stack: with("y", nextKey), want: rollout.Unchanged, rollouts: 2},
 		},
-		"the namespace's key replaces the shared key": {
+		"the record is removed": {
 			{stack: with("a", firstKey), want: rollout.Changed, rollouts: 1},
-			{stack: moved("x", "a"), want: rollout.Unchanged, rollouts: 1},
-			{stack: moved("x", "a"), want: rollout.Unchanged, rollouts: 1},
-			{stack: moved("y", "b"), want: rollout.Changed, rollouts: 2},
-		},
-		"a Secret changes when the namespace's key replaces the shared key": {
-			{stack: with("a", firstKey), want: rollout.Changed, rollouts: 1},
-			{stack: moved("y", "b"), want: rollout.Changed, rollouts: 2},
-			{stack: moved("y", "b"), want: rollout.Unchanged, rollouts: 2},
-		},
-		"the namespace's key replaces the shared key, and the record is removed": {
-			{stack: with("a", firstKey), want: rollout.Changed, rollouts: 1},
-			{happens: (*world).loseRecord, stack: moved("x", "a"), want: rollout.Unchanged, rollouts: 1},
-			{stack: moved("y", "b"), want: rollout.Changed, rollouts: 2},
-		},
-		"a rollback to a template with the shared key": {
-			{stack: with("a", firstKey), want: rollout.Changed, rollouts: 1},
-			{stack: changed, want: rollout.Changed, rollouts: 2},
-			{
-				happens: (*world).undo, stack: func() stack { s := changed; s.secrets = moved("y", "b").secrets; return s }(),
-				want: rollout.RolledBack, rollouts: 3,
-			},
+			{happens: (*world).loseRecord, stack: with("a", firstKey), want: rollout.Unchanged, rollouts: 1},
+			{stack: with("b", firstKey), want: rollout.Changed, rollouts: 2},
 		},
 		"another key and an operator upgrade at the same time": {
 			{stack: with("a", firstKey), want: rollout.Changed, rollouts: 1},

@@ -69,9 +69,6 @@ type References struct {
 	Digest string
 	// Key names the key of Digest. Digests with different keys cannot be compared.
 	Key string
-	// EarlierDigest and EarlierKey are the values that an earlier operator recorded for the same data, when all namespaces
-	// shared one key. Decide compares them with records of that operator. New records do not contain them.
-	EarlierDigest, EarlierKey string
 }
 
 // digestLength is the number of hex digits of a digest in an annotation.

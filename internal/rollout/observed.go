@@ -139,14 +139,9 @@ func (o observed) running() string {
 	return o.inputs
 }
 
-// unrecorded returns a record with the digests in the template, for a Deployment whose record was removed. unrecorded
-// determines the key from the digest of the references.
+// unrecorded returns a record with the digests in the template, for a Deployment whose record was removed.
 func (o observed) unrecorded() Record {
-	was := Record{Inputs: o.inputs, ReferenceKey: o.rendered.Record.ReferenceKey}
-	if _, digest := splitDigest(o.inputs); digest != "" && digest == o.rendered.References.EarlierDigest {
-		was.ReferenceKey = o.rendered.References.EarlierKey
-	}
-	return was
+	return Record{Inputs: o.inputs, ReferenceKey: o.rendered.Record.ReferenceKey}
 }
 
 // revision returns the number of the live template's revision, or -1 if it has none.

@@ -16,20 +16,11 @@ func (o observed) onlyOperator() bool {
 	if !same || was.ConfigHash == "" || was.ConfigHash == wanted.ConfigHash {
 		return false
 	}
-	stack := o.live.Name
-	for _, configMap := range []string{
-		names.ConfigMap(stack, was.ConfigHash),
-		names.LongConfigMap(stack, was.ConfigHash),
-	} {
-		inputs := o.rendered.Inputs
-		inputs.ConfigHash, inputs.ConfigMap = was.ConfigHash, configMap
-		digest, err := Digest(inputs, References{})
-		recorded, _ := splitDigest(was.Inputs)
-		if err == nil && digest == recorded {
-			return true
-		}
-	}
-	return false
+	inputs := o.rendered.Inputs
+	inputs.ConfigHash, inputs.ConfigMap = was.ConfigHash, names.ConfigMap(o.live.Name, was.ConfigHash)
+	digest, err := Digest(inputs, References{})
+	recorded, _ := splitDigest(was.Inputs)
+	return err == nil && digest == recorded
 }
 
 // pinned reports whether the image differs only because the operator has detected the running release, in a stack whose

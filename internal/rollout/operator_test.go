@@ -12,12 +12,9 @@ import (
 )
 
 // configured returns a rendering of a generated configuration with the given digest.
-func configured(t *testing.T, s stack, config string, long bool) rollout.Rendered {
+func configured(t *testing.T, s stack, config string) rollout.Rendered {
 	t.Helper()
 	configMap := names.ConfigMap(name, config)
-	if long {
-		configMap = names.LongConfigMap(name, config)
-	}
 	inputs := rollout.Inputs{Image: s.image, ConfigHash: config, ConfigMap: configMap}
 	digest, err := rollout.Digest(inputs, s.secrets)
 	if err != nil {
@@ -46,11 +43,9 @@ func TestAnotherConfigurationOfANewerOperator(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		edit func(*stack)
-		long bool
 		want rollout.Outcome
 	}{
 		{name: "a newer operator", edit: upgrade, want: rollout.KeepTemplate},
-		{name: "a newer operator, and the name of the ConfigMap is taken", edit: upgrade, long: true, want: rollout.KeepTemplate},
 		{name: "the same operator version", edit: func(*stack) {}, want: rollout.Changed},
 		{
 			name: "a newer operator and a changed spec", edit: func(s *stack) { s.operator = operatorV2; s.generation++ },
@@ -69,17 +64,17 @@ func TestAnotherConfigurationOfANewerOperator(t *testing.T) {
 			w := newWorld(t)
 			s := newStack()
 			s.secrets = rollout.References{Digest: "a", Key: firstKey}
-			w.decide(configured(t, s, old, tc.long))
+			w.decide(configured(t, s, old))
 			tc.edit(&s)
-			if got := w.decide(configured(t, s, next, tc.long)); got.Outcome != tc.want {
+			if got := w.decide(configured(t, s, next)); got.Outcome != tc.want {
 				t.Errorf("outcome %s, want %s: %s", got.Outcome, tc.want, got.Message)
 			}
 			rollouts := w.rollouts
-			if got := w.decide(configured(t, s, next, tc.long)); got.Replaces || w.rollouts != rollouts {
+			if got := w.decide(configured(t, s, next)); got.Replaces || w.rollouts != rollouts {
 				t.Errorf("another reconcile replaced pods: %+v", got)
 			}
 			s.generation, s.image = s.generation+1, "server:3"
-			if got := w.decide(configured(t, s, next, tc.long)); got.Outcome != rollout.Changed || w.image() != "server:3" {
+			if got := w.decide(configured(t, s, next)); got.Outcome != rollout.Changed || w.image() != "server:3" {
 				t.Errorf("outcome %s and image %q after a change of the spec", got.Outcome, w.image())
 			}
 		})

@@ -51,16 +51,13 @@ type Record struct {
 	Autoscaled Autoscaled `json:"autoscaled,omitzero"`
 	// Kept is set while the live template is kept although the rendered template differs from it.
 	Kept *Kept `json:"kept,omitempty"`
-	// Places describes where the pods of the template store their data. Nil means that an earlier operator did not record
-	// the places, or that the value is damaged.
+	// Places describes where the pods of the template store their data. Nil means that another program wrote
+	// the template, or that the value is damaged.
 	Places *retention.Places `json:"places,omitempty"`
 	// StorageSecret is the Secret with derived values that the pods of the template read. Derived values are parts of
 	// values in other Secrets, such as the host in a connection string (package secretvalue). Nil means that the pods do
-	// not read such a Secret, or that an earlier operator, which used one fixed name, rendered the template.
+	// not read such a Secret.
 	StorageSecret *StorageSecret `json:"storageSecret,omitempty"`
-	// LeftAsImage reports whether the container keeps the settings of its image because the release was known only from
-	// the image's tag.
-	LeftAsImage bool `json:"leftAsImage,omitempty"`
 	// Limited is the sorted list of the resources for which the stack's workers keep the limits that an earlier operator
 	// set.
 	Limited []corev1.ResourceName `json:"limited,omitempty"`
@@ -69,9 +66,6 @@ type Record struct {
 	// Elsewhere lists the ConfigMaps in other namespaces that contain the pods' configuration or certificates, as
 	// namespace/name. While one of them cannot be read, no other ConfigMap replaces it.
 	Elsewhere []string `json:"elsewhere,omitempty"`
-	// TrustsPlatform reports whether Inputs covers the certificates of the platform, if there are any, in addition to
-	// those of the spec.
-	TrustsPlatform bool `json:"trustsPlatform,omitempty"`
 	// KeepsGroup reports whether, on OpenShift, the template has the fsGroup that an earlier operator set.
 	KeepsGroup bool `json:"keepsGroup,omitempty"`
 	// External holds the metadata of the images of external providers, in installation order. An entry remains in force

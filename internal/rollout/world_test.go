@@ -59,10 +59,6 @@ type stack struct {
 	// data is the release that the places in the record specify. If it is empty, the record contains no places. left is
 	// the data that the change left behind. If it is empty, no data was left behind.
 	data, left string
-	// trusts holds the certificates in the spec, and platform holds the certificates of the platform. before means that an
-	// earlier operator did not record the platform's certificates.
-	trusts, platform string
-	before           bool
 }
 
 func newStack() stack {
@@ -88,12 +84,6 @@ func (s stack) render(t *testing.T) rollout.Rendered {
 	if s.memory != "" {
 		inputs.Resources = &corev1.ResourceRequirements{}
 	}
-	inputs.CABundle = s.trusts
-	earlier, err := rollout.Digest(inputs, rollout.References{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	inputs.CABundle += s.platform
 	digest, err := rollout.Digest(inputs, s.secrets)
 	if err != nil {
 		t.Fatal(err)
@@ -118,7 +108,6 @@ func (s stack) render(t *testing.T) rollout.Rendered {
 	if s.data != "" {
 		written.Places = &retention.Places{Version: 1, Release: s.data}
 	}
-	written.TrustsPlatform = s.trusts != "" && !s.before
 	if s.left != "" {
 		written.Left = []string{s.left}
 	}
@@ -127,9 +116,6 @@ func (s stack) render(t *testing.T) rollout.Rendered {
 		t.Fatal(err)
 	}
 	rendered.References = s.secrets
-	if s.platform != "" {
-		rendered.EarlierInputs = earlier
-	}
 	return rendered
 }
 

@@ -2,7 +2,6 @@ package stackconfig_test
 
 import (
 	"bytes"
-	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -208,8 +207,7 @@ func TestPathVariables(t *testing.T) {
 	}
 }
 
-// A stack has the same registry for any list of resources. The name that earlier operators used for the registry
-// depends only on the registered resources.
+// A stack has the same registry for any list of resources.
 func TestOneRegistryForAnyResources(t *testing.T) {
 	const redis = "storage: {kv: {type: redis, endpoint: \"r:1\"}}\n"
 	registry := func(spec string) (string, stackconfig.Registry) {
@@ -229,7 +227,6 @@ func TestOneRegistryForAnyResources(t *testing.T) {
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			earlier := map[string]string{}
 			for _, resources := range []string{
 				"", "resources: {models: [a]}", "resources: {models: [a]}\nnetworking: {port: 9000}", "resources: {models: [b]}",
 				"resources: {models: [{name: a, contextLength: 5}]}", "resources: {models: [{name: a, provider: openai}]}",
@@ -238,10 +235,6 @@ func TestOneRegistryForAnyResources(t *testing.T) {
 				if place != tc.want || found.Namespace != tc.namespace {
 					t.Errorf("%q: the registry is %q, %+v", resources, place, found)
 				}
-				earlier[found.Earlier] += resources
-			}
-			if len(earlier) != 5 {
-				t.Errorf("five different lists of resources had these registries: %v", earlier)
 			}
 		})
 	}
@@ -262,7 +255,7 @@ func TestRegistryInANamespaceOfAVariable(t *testing.T) {
 }
 
 // When the first resource adds the storage section to a base without file names, the stack keeps the files that the
-// server creates by default. It also keeps the files that an earlier operator configured.
+// server creates by default. It also keeps the files of a running stack.
 func TestFilesOfABaseWithoutStorage(t *testing.T) {
 	base := []byte("version: 2\ndistro_name: mine\napis: [inference]\nproviders: {inference: [{provider_id: a, provider_type: 'remote::vllm', config: {base_url: 'http://v/v1'}}]}\n")
 	required := *release.Default()
@@ -286,9 +279,6 @@ func TestFilesOfABaseWithoutStorage(t *testing.T) {
 			}
 			if want := "      db_path: " + tc.want + "/kvstore.db\n"; !strings.Contains(string(result.Config), want) {
 				t.Errorf("no %q in\n%s", want, result.Config)
-			}
-			if got, want := path.Dir(result.Registry.Earlier), tc.want; got != want {
-				t.Errorf("the earlier registry is %q, want %q", got, want)
 			}
 		})
 	}

@@ -22,7 +22,7 @@ var (
 
 // Files returns the program that updates the registry, and its data, keyed by file name. All files must be in one
 // directory, which can be read-only. The file to run is names.RegistryProgram: `python DIRECTORY/registry.py --config
-// FILE --earlier TEXT`. A given build of the operator returns the same content for every stack.
+// FILE`. A given build of the operator returns the same content for every stack.
 func Files() map[string]string {
 	return maps.Clone(registryFiles())
 }

@@ -250,8 +250,7 @@ var order = slices.Concat(
 		v1alpha2.ConditionReconciling,
 	})
 
-// Known returns the conditions of the types that this operator writes. An older version of the operator stored other
-// types, including some that exist only in v1alpha1.
+// Known returns the conditions of the types that this operator writes. The operator for v1alpha1 stored other types.
 func Known(conditions []metav1.Condition) []metav1.Condition {
 	return slices.DeleteFunc(slices.Clone(conditions),
 		func(c metav1.Condition) bool { return !slices.Contains(order, c.Type) })

@@ -251,7 +251,7 @@ func (s *stage) outcome(t *testing.T) map[string]any {
 }
 
 // The digests of Secrets depend on the namespace. They are in the annotation that contains the pods' inputs, and in the
-// name of a Secret whose values changed.
+// name of the Secret with derived values.
 var (
 	inputsDigest = regexp.MustCompile(`("` + regexp.QuoteMeta(names.AnnotationInputs) + `":"[0-9a-f]+\.)[0-9a-f]+"`)
 	secretDigest = regexp.MustCompile(regexp.QuoteMeta(names.StorageSecret(stackName)) + `-[0-9a-f]{8}\b`)

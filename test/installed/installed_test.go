@@ -125,15 +125,14 @@ func (c *cluster) applyStack(t *testing.T, namespace string) {
 	c.kubectl(t, "apply", "--namespace="+namespace, "--filename=test/installed/testdata/stack.yaml")
 }
 
-// children returns the kinds of the objects that the operator creates for the stack, except ConfigMaps, keyed by object
-// name.
+// children returns the kinds of the objects that the operator creates for the stack, except those whose names contain a
+// hash, keyed by object name.
 func children(f form) map[string]schema.GroupVersionKind {
 	found := map[string]schema.GroupVersionKind{
 		"stack":                {Group: "apps", Version: "v1", Kind: "Deployment"},
 		"stack-service":        {Version: "v1", Kind: "Service"},
 		"stack-sa":             {Version: "v1", Kind: "ServiceAccount"},
 		"stack-pvc":            {Version: "v1", Kind: "PersistentVolumeClaim"},
-		"stack-storage":        {Version: "v1", Kind: "Secret"},
 		"stack-network-policy": {Group: "networking.k8s.io", Version: "v1", Kind: "NetworkPolicy"},
 		"stack-pdb":            {Group: "policy", Version: "v1", Kind: "PodDisruptionBudget"},
 		"stack-hpa":            {Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler"},
@@ -161,11 +160,11 @@ func (c *cluster) expectChildren(t *testing.T, f form) {
 	for name, kind := range children(f) {
 		eventually(t, func() error { return c.has(t, f.namespace, name, kind) })
 	}
-	var configMaps corev1.ConfigMapList
-	err := c.List(t.Context(), &configMaps, client.InNamespace(f.namespace),
-		client.MatchingLabels{names.LabelInstance: "stack"})
-	if err != nil || len(configMaps.Items) == 0 {
-		t.Errorf("the stack has %d ConfigMaps (error %v)", len(configMaps.Items), err)
+	for _, list := range []client.ObjectList{&corev1.ConfigMapList{}, &corev1.SecretList{}} {
+		err := c.List(t.Context(), list, client.InNamespace(f.namespace), client.MatchingLabels{names.LabelInstance: "stack"})
+		if err != nil || meta.LenList(list) == 0 {
+			t.Errorf("the stack has no objects in %T (error %v)", list, err)
+		}
 	}
 	eventually(t, func() error { // the operator's own
 		return c.has(t, names.OperatorNamespace, names.OperatorConfigMap, corev1.SchemeGroupVersion.WithKind("ConfigMap"))

@@ -105,8 +105,6 @@ func (r *Running) complete(input *plan.Input) {
 	}
 	if record.Distribution.Image == input.Distribution.Image {
 		input.Digest = record.Distribution.Digest
-		input.RenderedByTag = record.Template != "" && !record.LeftAsImage &&
-			record.Distribution.Release == input.Distribution.Release.Line
 	}
 	if known, same := r.asks(&input.Object.Spec); same {
 		input.CatalogueImage = known.Catalogue()

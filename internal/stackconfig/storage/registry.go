@@ -2,12 +2,7 @@ package storage
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
-	"hash"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
@@ -26,17 +21,14 @@ const defaultNamespace = "default"
 // the configuration differs from the stored entry (server fact 20). Therefore, before each start of the server, the
 // programs of package startup remove the configuration's entries from the registry (decision 0010).
 type Registry struct {
-	// Earlier is the location in which earlier versions of the operator stored the registry for the resources in the
-	// current configuration: a SQLite file, as written in the configuration, or a namespace.
-	Earlier string
 	// Namespace is the namespace of the registry in a store that several stacks may use. It is the value of LLS_REGISTRY.
 	// Empty means that the store is the stack's own SQLite file, or that the base reads the namespace from a variable.
 	Namespace string
 }
 
-// registryNamespace sets a separate namespace for the registry of this stack in a store that other stacks may also use,
-// and records where earlier versions of the operator stored the registry. A SQLite file needs no separate namespace,
-// because only one stack uses it, and releases up to 0.8 ignore its namespace (server fact 24).
+// registryNamespace sets a separate namespace for the registry of this stack in a store that other stacks may also use.
+// A SQLite file needs no separate namespace, because only one stack uses it, and releases up to 0.8 ignore its
+// namespace (server fact 24).
 //
 // The namespace of the registry contains the stack's name and Kubernetes namespace, but not its UID, so that a stack
 // that is restored from a backup keeps its registry. In addition, the UID is unknown when a stack is rendered without a
@@ -46,52 +38,16 @@ type Registry struct {
 func (s *storageWriter) registryNamespace() *Registry {
 	metadata := yamlnode.Get(s.stores, "metadata")
 	backend := yamlnode.Get(s.backends, yamlnode.Text(metadata, "backend"))
-	if metadata == nil || backend == nil {
+	if metadata == nil || backend == nil || yamlnode.Text(backend, "type") == release.KV+"_sqlite" {
 		return &Registry{}
 	}
 	namespace := yamlnode.Text(metadata, "namespace")
-	earlier := "registry-" + digest(yamlnode.Get(s.Root, release.RegisteredResources))
-	if yamlnode.Text(backend, "type") == release.KV+"_sqlite" {
-		return &Registry{Earlier: siblingFile(s.Draft, yamlnode.Text(backend, "db_path"), earlier+".db")}
-	}
 	own := namespace + "/" + cmp.Or(s.Intent.Namespace, defaultNamespace) + "/" + s.Intent.Name
-	registry := &Registry{Earlier: earlier}
+	registry := &Registry{}
 	if !strings.Contains(namespace, "${") { // a reference cannot contain another reference
 		registry.Namespace = own
 		own = envref.WithDefault(names.EnvRegistry, own)
 	}
 	s.Write(draft.Under(metadata, "namespace"), yamlnode.String(own), draft.Origin{Note: "one registry per stack"})
 	return registry
-}
-
-// siblingFile returns the path of a file with the given name in the same directory as another file. If the path has no
-// slash, or its last slash is inside a reference, siblingFile uses the directory for the distribution's databases.
-func siblingFile(d *draft.Draft, path, name string) string {
-	slash := strings.LastIndexByte(path, '/')
-	if brace := strings.LastIndexByte(path, '}'); slash < 0 || slash < brace {
-		return dataFile(d, name)
-	}
-	return path[:slash+1] + name
-}
-
-// digest returns the first part of a hash of a tree's values. The hash does not depend on quotes or layout.
-func digest(node *yaml.Node) string {
-	h := sha256.New()
-	hashNode(h, node)
-	return hex.EncodeToString(h.Sum(nil)[:4])
-}
-
-func hashNode(h hash.Hash, node *yaml.Node) {
-	if node == nil {
-		return
-	}
-	_, _ = h.Write([]byte{byte(node.Kind)}) //nolint:gosec // the kinds are the bits 1 to 16
-	_, _ = h.Write([]byte(node.ShortTag()))
-	_, _ = h.Write([]byte{0})
-	_, _ = h.Write([]byte(node.Value))
-	_, _ = h.Write([]byte{0})
-	for _, item := range node.Content {
-		hashNode(h, item)
-	}
-	_, _ = h.Write([]byte{0xff})
 }

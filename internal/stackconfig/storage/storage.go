@@ -185,12 +185,9 @@ func fileOf(family string) string {
 func (s *storageWriter) sqlite(kind release.Backend, file string) *yaml.Node {
 	node := yamlnode.Map()
 	s.Write(draft.Under(node, "type"), yamlnode.String(kind.TypeValue), s.ReleaseDefault())
-	s.Write(draft.Under(node, "db_path"), yamlnode.String(dataFile(s.Draft, file)), s.ReleaseDefault())
+	s.Write(draft.Under(node, "db_path"), yamlnode.String(s.Directory+"/"+file), s.ReleaseDefault())
 	return node
 }
-
-// dataFile returns the path of a file in the directory for the distribution's databases.
-func dataFile(d *draft.Draft, name string) string { return d.Directory + "/" + name }
 
 // complete adds each missing store that has a default in the release, and the missing default backends that stores use.
 func (s *storageWriter) complete() {

@@ -31,7 +31,7 @@ func TestPlaceWithoutStorage(t *testing.T) {
 		t.Errorf("registry %v, derived %v, configuration:\n%s", registry, derived, yamlnode.Encode(d.Root))
 	}
 	registry, _ = storage.Place(d, true)
-	if registry == nil || registry.Earlier == "" || yamlnode.At(d.Root, "storage", "stores", "metadata") == nil {
+	if registry == nil || registry.Namespace != "" || yamlnode.At(d.Root, "storage", "stores", "metadata") == nil {
 		t.Errorf("registry %v, configuration:\n%s", registry, yamlnode.Encode(d.Root))
 	}
 }

@@ -1,6 +1,6 @@
 """Updates the server's registry to match its configuration, before the server starts.
 
-    python registry.py --config FILE [--earlier PLACE]
+    python registry.py --config FILE
 
 The server stores registered resources, and does not start if an entry in the configuration differs from a stored entry. This
 program removes the entries that the configuration declares, that an earlier configuration declared, and that providers
@@ -97,7 +97,7 @@ def run():
             registry = startup_steps.Registry(store, place, facts, say)
             if registry.preflight():
                 return
-            startup_adoption.adopt(registry, config, option("--earlier"))
+            startup_adoption.adopt(registry, config)
             startup_steps.reconcile(registry, config, text)
             registry.commit()
             break

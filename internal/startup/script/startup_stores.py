@@ -47,19 +47,17 @@ def open_store(place, facts):
 class Sqlite:
     """A file. Opening it for writing creates it, as in the server."""
 
-    def __init__(self, path, mode="rwc"):
+    def __init__(self, path):
         if path in ("", ":memory:") or path.startswith("file:"):
             raise Refused("the registry is not in a file")
-        if mode == "rwc" and os.path.dirname(path):
+        if os.path.dirname(path):
             os.makedirs(os.path.dirname(path), exist_ok=True)
-        uri = "file:" + re.sub(r"[%?#]", lambda match: f"%{ord(match[0]):02x}", os.path.abspath(path)) + "?mode=" + mode
+        uri = "file:" + re.sub(r"[%?#]", lambda match: f"%{ord(match[0]):02x}", os.path.abspath(path)) + "?mode=rwc"
         self.db = sqlite3.connect(uri, uri=True, timeout=WAIT, isolation_level=None)
         self.db.text_factory = lambda text: text.decode("utf-8", "replace")
         try:
-            if mode == "rwc":
-                self.db.execute("BEGIN IMMEDIATE")
-                self.db.execute("CREATE TABLE IF NOT EXISTS kvstore"
-                                " (key TEXT PRIMARY KEY, value TEXT, expiration TIMESTAMP)")
+            self.db.execute("BEGIN IMMEDIATE")
+            self.db.execute("CREATE TABLE IF NOT EXISTS kvstore (key TEXT PRIMARY KEY, value TEXT, expiration TIMESTAMP)")
         except sqlite3.Error:
             self.db.close()
             raise
@@ -71,9 +69,9 @@ class Sqlite:
         row = self.db.execute("SELECT value FROM kvstore WHERE key = ? AND length(value) <= ?", (key, MAX_VALUE)).fetchone()
         return row[0] if row and isinstance(row[0], str) else None
 
-    def keys(self, prefix, limit=MAX_ROWS):
-        sql = "SELECT key FROM kvstore WHERE key >= ? AND key < ? LIMIT ?"
-        return [row[0] for row in self.db.execute(sql, (prefix, prefix + "\U0010ffff", limit))]
+    def keys(self, prefix):
+        sql = "SELECT key FROM kvstore WHERE key >= ? AND key < ?"
+        return [row[0] for row in self.db.execute(sql, (prefix, prefix + "\U0010ffff"))]
 
     def read(self, prefix):
         sql = ("SELECT key, CASE WHEN length(value) <= ? THEN value END FROM kvstore WHERE key >= ? AND key < ? LIMIT ?")
@@ -120,10 +118,6 @@ class Postgres:
     def get(self, key):
         rows = self.run(f"SELECT value FROM {self.table} WHERE key = %s AND octet_length(value) <= %s", key, MAX_VALUE)
         return rows[0][0] if rows else None
-
-    def keys(self, prefix):
-        sql = f"SELECT key FROM {self.table} WHERE left(key, %s) = %s LIMIT {MAX_ROWS}"
-        return [row[0] for row in self.run(sql, len(prefix), prefix)]
 
     def read(self, prefix):
         sql = (f"SELECT key, CASE WHEN octet_length(value) <= %s THEN value END FROM {self.table}"
@@ -292,9 +286,6 @@ class Server:
         store, rest = self._split(key)
         value = self.wait(store.get(rest))
         return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
-
-    def keys(self, prefix):
-        return []  # other namespaces cannot be listed
 
     def read(self, prefix):
         """Returns the entries with a prefix. The value of an entry determines its key."""

@@ -44,7 +44,6 @@ type fixture struct {
 		Hash string `json:"hash"`
 	} `json:"caBundle"`
 	Registry *struct {
-		Earlier   string            `json:"earlier"`
 		Namespace string            `json:"namespace"`
 		Start     []string          `json:"start"`
 		Files     map[string]string `json:"files"`
@@ -96,7 +95,7 @@ func Input(t *testing.T, path string) render.Input {
 	}
 	if f.Registry != nil {
 		in.Registry = &render.Registry{
-			Earlier: f.Registry.Earlier, Namespace: f.Registry.Namespace, Start: f.Registry.Start, Files: f.Registry.Files,
+			Namespace: f.Registry.Namespace, Start: f.Registry.Start, Files: f.Registry.Files,
 		}
 	}
 	if f.Backend != nil {

@@ -3,158 +3,49 @@
 package registry
 
 import (
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-// These are digests of sets of resources. Earlier versions of the operator used such digests in the names of
-// registries.
-const (
-	today     = "1a2b3c4d"
-	yesterday = "00000001"
-	lastYear  = "00000002"
-)
-
-// earlier returns the location of the registry in which an earlier version of the operator stored the current
-// resources.
-func (w *world) earlier() string {
-	if w.store == "kv_sqlite" {
-		return "${env.SQLITE_STORE_DIR:=~/never}/registry-" + today + ".db"
-	}
-	return w.base + "-" + today
-}
-
-// former writes the registry that an earlier version of the operator used for a set of resources. If the digest is
-// empty, it writes the registry for a configuration without resources.
-func (w *world) former(t *testing.T, digest string, things ...[]any) {
+// former writes entries to the namespace that the base configuration names. The server uses that namespace as long as the
+// operator generates no configuration for the stack.
+func (w *world) former(t *testing.T, things ...[]any) {
 	t.Helper()
-	r := request{Config: config{}.text(w), Env: w.env, Do: things}
-	namespace := w.base
-	switch {
-	case digest == "":
-	case w.prefixed():
-		namespace += "-" + digest
-	default:
-		r.DBPath = w.formerFile(digest)
-	}
-	r.Namespace = &namespace
-	w.ask(t, r)
+	w.ask(t, request{Config: config{}.text(w), Env: w.env, Do: things, Namespace: &w.base})
 }
 
-func (w *world) formerFile(digest string) string {
-	return filepath.Join(w.env["SQLITE_STORE_DIR"], "registry-"+digest+".db")
-}
-
-// TestAdoption shows that a stack from an earlier version of the operator recovers vector stores from all its
-// registries, but models only from the registry of the current resources.
+// TestAdoption shows that a stack in a shared store takes over the vector stores and models that clients created before
+// the registry of the stack had its own namespace.
 func TestAdoption(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
+		if w.store == "kv_sqlite" {
+			return // the registry keeps its namespace (TestCarry shows what the program takes over from a file)
+		}
 		c := declares(modelA)
 		client := "via_register_api"
-		w.former(t, lastYear, vectorStore("vs_old"), registeredModel("of-last-year", "vllm", client))
-		w.former(t, today, vectorStore("vs_today"), registeredModel("mine", "vllm", client),
+		w.former(t, vectorStore("vs_old"), registeredModel("mine", "vllm", client),
 			registeredModel("listed", "vllm", "listed_from_provider"), registeredModel("a", "vllm", client))
-		w.former(t, yesterday, vectorStore("vs_yesterday"), vectorStore("vs_old"))
-		w.former(t, "not-hexa", vectorStore("vs_strange"))
-		want := []string{
-			"model:vllm/e", "model:vllm/mine", w.model("a", "real/a"), "vector_store:vs_old",
-			"vector_store:vs_today", "vector_store:vs_yesterday",
-		}
+		want := []string{"model:vllm/e", "model:vllm/mine", w.model("a", "real/a"), "vector_store:vs_old"}
 		if w.model("a", "real/a") != "model:vllm/a" {
 			want = append(want, "model:vllm/a") // the model of the client and the declared model have different IDs
 		}
-		if w.store != "kv_sqlite" {
-			w.former(t, "", vectorStore("vs_plain"), registeredModel("of-the-plain-name", "vllm", client))
-			want = append(want, "vector_store:vs_plain")
-		}
-		output := w.restart(t, c, "--earlier", w.earlier())
+		output := w.restart(t, c)
 		slices.Sort(want)
 		if diff := cmp.Diff(want, w.ids(t, c)); diff != "" {
 			t.Fatalf("(-want +got):\n%s\n%s", diff, output)
 		}
 
-		// The program adopts a registry only once. It does not restore entries that a client deletes afterwards, even if the
-		// resources change.
+		// The program adopts a registry only once. It does not restore entries that a client deletes afterwards.
 		w.do(t, c, []any{"delete", "vector_store", "vs_old"})
-		w.restart(t, c, "--earlier", strings.Replace(w.earlier(), today, lastYear, 1))
+		w.restart(t, c)
 		if slices.Contains(w.ids(t, c), "vector_store:vs_old") {
 			t.Error("a vector store that a client deleted is in the registry again")
-		}
-		// The program does not change the old keys.
-		if !w.prefixed() {
-			var kept map[string]entry
-			unmarshal(t, w.ask(t, request{
-				Config: c.text(w), Env: w.env, DBPath: w.formerFile(lastYear),
-				Do: [][]any{{"list"}},
-			})[0], &kept)
-			if len(kept) != 2 {
-				t.Errorf("the old registry has %d entries", len(kept))
-			}
-		}
-	})
-}
-
-// TestAdoptionWithoutResources shows that the program also adopts the models of a stack that never declared resources.
-func TestAdoptionWithoutResources(t *testing.T) {
-	eachStore(t, func(t *testing.T, w *world) {
-		w.former(t, "", vectorStore("vs_plain"), registeredModel("mine", "vllm", "via_register_api"))
-		w.restart(t, declares(modelA), "--earlier", w.earlier())
-		got := w.ids(t, config{})
-		for _, want := range []string{"vector_store:vs_plain", "model:vllm/mine"} {
-			if !slices.Contains(got, want) {
-				t.Errorf("%s is not in %s", want, got)
-			}
-		}
-	})
-}
-
-// TestFilesOfOlderReleases shows that the program adopts the registries in files whose keys have no namespace, as in
-// 0.8 and earlier. The program begins with the newest file, and skips a file that it cannot read.
-func TestFilesOfOlderReleases(t *testing.T) {
-	eachRelease(t, func(t *testing.T, w *world) {
-		c := declares(modelA)
-		for i, digest := range []string{today, yesterday, lastYear} {
-			text, err := json.Marshal(map[string]any{
-				"type": "vector_store", "identifier": "vs_1", "provider_id": "faiss", "provider_resource_id": "vs_1",
-				"embedding_model": "vllm/e", "embedding_dimension": 3, "vector_store_name": digest,
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			plain := ""
-			w.ask(t, request{
-				Config: c.text(w), Env: w.env, DBPath: w.formerFile(digest), Namespace: &plain,
-				Do: [][]any{{"set", w.rel.Registry.KeyPrefix + "vector_store:vs_1", string(text)}},
-			})
-			age := time.Now().Add(-time.Duration(2-i) * time.Hour)
-			if err := os.Chtimes(w.formerFile(digest), age, age); err != nil {
-				t.Fatal(err)
-			}
-		}
-		writeFile(t, w.formerFile("deadbeef"), "this file is not a database, but long enough to be read")
-		output := w.restart(t, c, "--earlier", strings.Replace(w.earlier(), today, "ffffffff", 1))
-		if got := w.entries(t, c)["vector_store:vs_1"].Name; got != lastYear {
-			t.Errorf("the entry is from %q, want the entry of the newest file", got)
-		}
-		if !strings.Contains(output, "skipped registry-deadbeef.db") {
-			t.Errorf("the output does not report the file that cannot be read:\n%s", output)
-		}
-		// For a release whose keys have no namespace, a file that is created later is adopted at the next start, because
-		// users can return to an older operator for some time.
-		w.ask(t, request{Config: c.text(w), Env: w.env, DBPath: w.formerFile("00000003"), Do: [][]any{vectorStore("vs_2")}})
-		if !w.prefixed() {
-			w.restart(t, c, "--earlier", w.earlier())
-			if !slices.Contains(w.ids(t, c), "vector_store:vs_2") {
-				t.Error("the program did not adopt the file that was created later")
-			}
 		}
 	})
 }

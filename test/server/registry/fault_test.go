@@ -285,9 +285,9 @@ time.sleep(100)`
 		}
 		w.restart(t, c)
 		w.do(t, c, vectorStore("vs_1"))
-		w.former(t, "", vectorStore("vs_plain"))
+		w.former(t, vectorStore("vs_plain"))
 		w.env["LLS_GENERATION"] = "stack-1/2"
-		output := with(notForUs).run(t, declares(), "--earlier", w.earlier())
+		output := with(notForUs).run(t, declares())
 		if !strings.Contains(output, "in line") {
 			t.Errorf("with the server's classes:\n%s", output)
 		}
