@@ -241,6 +241,7 @@ func (r *reader) operatorConfig(ctx context.Context, file string, stdin io.Reade
 	case err != nil:
 		return kube.Explain(err, "list", configMapResource, "")
 	case len(list.Items) == 0:
+		r.config, _ = operatorconfig.Read(nil, operatorconfig.Config{})
 		return nil
 	}
 	r.config, err = configOf(&list.Items[0], "ConfigMap in namespace "+list.Items[0].Namespace, p)

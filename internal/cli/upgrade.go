@@ -269,11 +269,11 @@ func (o *upgradeOptions) report(m *dryrun.Manifests, s dryrun.Stack, known *dryr
 // that the current release uses.
 func planBoth(m *dryrun.Manifests, known *dryrun.Running, today, next dryrun.Stack) (before, after upgrade.Outcome) {
 	var places *retention.Places
-	running := as(m, known, today).Plan(today)
+	running := as(m, known).Plan(today)
 	if running.Plan != nil {
 		places = running.Plan.Places
 	}
-	return forUpgrade(running), forUpgrade(as(m, known, next).PlanSince(next, places))
+	return forUpgrade(running), forUpgrade(as(m, known).PlanSince(next, places))
 }
 
 func forUpgrade(o dryrun.Outcome) upgrade.Outcome {
@@ -281,9 +281,9 @@ func forUpgrade(o dryrun.Outcome) upgrade.Outcome {
 }
 
 // as returns the objects with the facts about a running stack, if they are known.
-func as(m *dryrun.Manifests, known *dryrun.Running, s dryrun.Stack) *dryrun.Manifests {
+func as(m *dryrun.Manifests, known *dryrun.Running) *dryrun.Manifests {
 	if known == nil {
 		return m
 	}
-	return m.With(known, &s.Object.Spec)
+	return m.With(known)
 }

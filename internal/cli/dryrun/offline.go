@@ -13,6 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/facts"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
@@ -121,15 +122,6 @@ func (o *Outcome) rename(name func(string) string) {
 	}
 }
 
-// unreadImage returns the image that the operator's ConfigMap sets for a distribution, if the operator would read the
-// base configuration from the labels of this image. Otherwise, it returns false.
-func (m *Manifests) unreadImage(spec *v1alpha2.LlamaStackDistributionSpec) (string, bool) {
-	if !plan.NeedsBase(spec) || spec.BaseConfig != nil {
-		return "", false
-	}
-	return m.Config.Images.Image(spec.Distribution.Name, spec.Distribution.Version)
-}
-
 // Refuse records an error, or each finding of a failed plan.
 func (o *Outcome) Refuse(err error) {
 	failed, ok := errors.AsType[*plan.ConfigError](err)
@@ -196,25 +188,17 @@ func (m *Manifests) Input(
 ) (plan.Input, error) {
 	var input plan.Input
 	spec := &object.Spec
-	resolved, err := distribution.Resolve(spec.Distribution.Name, spec.Distribution.Image, spec.Distribution.Version,
-		m.Config.Images)
+	image, err := m.resolve(spec)
 	if err != nil {
-		return input, fmt.Errorf("%s: %w", distribution.Path(err), err)
-	}
-	if m.running != nil {
-		if resolved, err = m.running.labeled(resolved); err != nil {
-			return input, err
-		}
-	}
-	if resolved, err = resolved.WithLabel(m.image(spec).Release, true); err != nil {
 		return input, err
 	}
 	limits, _ := m.bounds(object.Namespace)
 	input = plan.Input{
-		Object: object, Intent: in, Distribution: resolved, Cluster: cluster(m.Config), Before: before, Bounds: limits,
-		Unread: m.isUnread(spec, &resolved),
+		Object: object, Intent: in, Distribution: image.Distribution, CatalogueImage: image.Catalog,
+		Cluster: cluster(m.Config), Before: before, Bounds: limits,
+		Unread: m.isUnread(spec, &image),
 	}
-	if err := m.references(&input); err != nil {
+	if err := m.references(&input, &image); err != nil {
 		return input, err
 	}
 	if m.running != nil {
@@ -224,10 +208,10 @@ func (m *Manifests) Input(
 }
 
 // references adds the contents of the ConfigMaps and Secrets that a stack refers to.
-func (m *Manifests) references(input *plan.Input) (err error) {
+func (m *Manifests) references(input *plan.Input, image *facts.Image) (err error) {
 	object := input.Object
 	if plan.NeedsBase(&object.Spec) {
-		if input.Base, err = m.base(object, input.Distribution); err != nil {
+		if input.Base, err = m.base(object, image); err != nil {
 			return err
 		}
 	}
@@ -243,7 +227,7 @@ func (m *Manifests) references(input *plan.Input) (err error) {
 
 // base returns the base configuration: the content of the ConfigMap in the spec, the base of the running stack, or the
 // copy that is part of the operator. It returns nil if there is no base and the plan does not require one.
-func (m *Manifests) base(object *v1alpha2.LlamaStackDistribution, resolved distribution.Resolved) (*plan.Base, error) {
+func (m *Manifests) base(object *v1alpha2.LlamaStackDistribution, image *facts.Image) (*plan.Base, error) {
 	if source := object.Spec.BaseConfig; source != nil {
 		data, err := m.configMapKey(object.Namespace, "spec.baseConfig", source.ConfigMapName, source.Key)
 		if err != nil {
@@ -251,13 +235,13 @@ func (m *Manifests) base(object *v1alpha2.LlamaStackDistribution, resolved distr
 		}
 		return &plan.Base{Data: data, Source: v1alpha2.ConfigSourceConfigMap}, nil
 	}
-	if set := m.image(&object.Spec).Base; set != nil {
-		return &plan.Base{Data: set, Source: v1alpha2.ConfigSourceOCILabel}, nil
+	if m.Image.Base != nil && image.From != v1alpha2.ImageFromCatalogue {
+		return &plan.Base{Data: m.Image.Base, Source: v1alpha2.ConfigSourceOCILabel}, nil
 	}
-	if m.running != nil {
-		if kept := m.running.keptBase(&object.Spec, resolved); kept != nil {
-			return kept, nil
-		}
+	known, resolved := m.known(), &image.Distribution
+	source, keeps := known.KeepsBase(object.Spec.Distribution, image, known.Record.Distribution.Digest)
+	if keeps && m.running.Base != nil {
+		return &plan.Base{Data: m.running.Base, Source: source}, nil
 	}
 	if resolved.Base == nil && (plan.BaseOptional(object) || m.NotesUnknown) {
 		return nil, nil
