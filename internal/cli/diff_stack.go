@@ -197,7 +197,7 @@ func (d *differ) with(ctx context.Context, object *v1alpha2.LlamaStackDistributi
 	}
 	maps.Copy(m.ConfigMaps, d.found.ConfigMaps)
 	m.Secrets, m.SecretsTwice = d.found.Secrets, d.found.SecretsTwice
-	m.Image = d.found.Image
+	m.Image, m.Now = d.found.Image, d.found.Now
 	return m, nil
 }
 

@@ -20,7 +20,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
@@ -174,7 +173,7 @@ func (v *surveyor) references(ctx context.Context, s dryrun.Stack) (*dryrun.Mani
 	if m.Namespaces, err = boundedNamespaces(ctx, v.client, v.config, s.Object.Namespace); err != nil {
 		return nil, false, err
 	}
-	for _, use := range slices.Concat(intent.ConfigMaps(s.Object), intent.TrustedCA(s.Object)) {
+	for _, use := range candidates(s.Object) {
 		key := dryrun.Key{Namespace: cmp.Or(use.Namespace, s.Object.Namespace), Name: use.Name}
 		configMap := &corev1.ConfigMap{}
 		err := v.client.Get(ctx, client.ObjectKey{Namespace: key.Namespace, Name: key.Name}, configMap)

@@ -17,6 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/facts"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
@@ -134,22 +135,29 @@ func (r *reader) references(ctx context.Context, object *v1alpha2.LlamaStackDist
 	if m.Namespaces, err = boundedNamespaces(ctx, r.cluster, r.config, object.Namespace); err != nil {
 		return nil, err
 	}
-	for _, use := range slices.Concat(intent.ConfigMaps(object), intent.TrustedCA(object)) {
-		for _, use := range []intent.ConfigMapUse{use, use.Here()} {
-			key := dryrun.Key{Namespace: cmp.Or(use.Namespace, object.Namespace), Name: use.Name}
-			if use.Name == "" {
-				continue
-			}
-			configMap, err := r.configMap(ctx, key)
-			if err != nil {
-				return nil, err
-			}
-			if configMap != nil {
-				m.ConfigMaps[key] = configMap
-			}
+	for _, use := range candidates(object) {
+		key := dryrun.Key{Namespace: cmp.Or(use.Namespace, object.Namespace), Name: use.Name}
+		if use.Name == "" {
+			continue
+		}
+		configMap, err := r.configMap(ctx, key)
+		if err != nil {
+			return nil, err
+		}
+		if configMap != nil {
+			m.ConfigMaps[key] = configMap
 		}
 	}
 	return m, nil
+}
+
+// candidates returns the references to all ConfigMaps that a stack may use.
+func candidates(object *v1alpha2.LlamaStackDistribution) []intent.ConfigMapUse {
+	var all []intent.ConfigMapUse
+	for _, use := range new(facts.Running).ConfigMaps(object) {
+		all = append(all, facts.Candidates(use)...)
+	}
+	return all
 }
 
 // stacks returns the stacks with the given names. Without names, it returns the stacks that the flags select.
@@ -204,6 +212,16 @@ func (r *reader) running(ctx context.Context, stack *v1alpha2.LlamaStackDistribu
 		}
 	}
 	return found, nil
+}
+
+// recorded returns what is known of a running stack without its Deployment. It reads the Deployment only for a stack that
+// refers to a ConfigMap in another namespace, because the record determines whether another ConfigMap replaces it.
+func (r *reader) recorded(ctx context.Context, stack *v1alpha2.LlamaStackDistribution) (*dryrun.Running, error) {
+	if slices.ContainsFunc(intent.ConfigMaps(stack), func(use intent.ConfigMapUse) bool { return use.Namespace != "" }) {
+		return r.running(ctx, stack)
+	}
+	r.compareVersion(stack)
+	return dryrun.NewRunning(stack, nil), nil
 }
 
 // claim reads the PersistentVolumeClaim of a stack with a volume. It returns nil for a claim that does not exist, or

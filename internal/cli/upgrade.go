@@ -214,13 +214,16 @@ func (o *upgradeOptions) ofReader(
 		if i > 0 && i%progressStep == 0 {
 			p.line("%d of %d stacks", i, len(stacks))
 		}
-		r.compareVersion(&stacks[i])
+		known, err := r.recorded(ctx, &stacks[i])
+		if err != nil {
+			return nil, err
+		}
 		m, err := r.references(ctx, &stacks[i])
 		if err != nil {
 			return nil, err
 		}
 		s := dryrun.Stack{Object: &stacks[i], Decoded: true}
-		reports = append(reports, o.report(m, s, dryrun.NewRunning(&stacks[i], nil)))
+		reports = append(reports, o.report(m, s, known))
 	}
 	if len(stacks) == 0 {
 		note := "the command line selects no stacks"

@@ -260,19 +260,24 @@ func (m *Manifests) base(object *v1alpha2.LlamaStackDistribution, image *facts.I
 
 // Override returns the complete configuration in the ConfigMap of spec.overrideConfig.
 func (m *Manifests) Override(object *v1alpha2.LlamaStackDistribution) (*plan.Override, error) {
-	const path = "spec.overrideConfig"
 	use, found := intent.OverrideUse(object), plan.ReadOverride(object, m.contents(object))
 	if found.Files == nil {
-		if _, err := m.configMap(cmp.Or(use.Namespace, object.Namespace), path, use.Name); err != nil {
-			return nil, err
-		}
-		return nil, fmt.Errorf("%s: the stack cannot use ConfigMap %q in namespace %q; add the namespace %q to the "+
-			"annotation %s on the ConfigMap", path, use.Name, use.Namespace, object.Namespace, names.AnnotationAllowNamespaces)
+		return nil, m.unusable(use, object.Namespace)
 	}
 	if _, ok := found.Files[found.Key]; !ok && len(use.Keys)+len(use.AnyOf) > 0 {
-		return nil, noKey(path+".key", use.Name, found.Key, found.Files)
+		return nil, noKey("spec.overrideConfig.key", use.Name, found.Key, found.Files)
 	}
 	return found, nil
+}
+
+// unusable returns the error for a ConfigMap that a stack in a namespace needs and cannot use.
+func (m *Manifests) unusable(use intent.ConfigMapUse, namespace string) error {
+	path := strings.TrimSuffix(use.Path, ".configMapName")
+	if _, err := m.configMap(cmp.Or(use.Namespace, namespace), path, use.Name); err != nil {
+		return err
+	}
+	return fmt.Errorf("%s: the stack cannot use ConfigMap %q in namespace %q; add the namespace %q to the "+
+		"annotation %s on the ConfigMap", path, use.Name, use.Namespace, namespace, names.AnnotationAllowNamespaces)
 }
 
 func (m *Manifests) configMapKey(namespace, path, name, key string) ([]byte, error) {
