@@ -111,8 +111,8 @@ func TestSurveyWithoutRights(t *testing.T) {
 	if got.code != 0 {
 		t.Errorf("exit code %d\n%s", got.code, got.err)
 	}
-	contains(t, got.err, "warning: not read: the operator's ConfigMap: this command checks the stacks without the ConfigMap")
-	contains(t, got.err, `warning: not read: ConfigMaps in namespace "default"`)
+	contains(t, got.err, "warning: not read: the operator's ConfigMap llama-stack-operator-config: you cannot list ConfigMaps in all namespaces")
+	contains(t, got.err, `warning: not read: you cannot get configmaps in namespace "default"`)
 	contains(t, got.err, `warning: not read: Deployment objects in namespace "default": this command cannot show `+
 		"whether this operator has adopted them; ask an administrator for permission to get them")
 	if found := readSurvey(t, got); len(found.Stacks) != count+1 || len(found.Unseen) < 3 {

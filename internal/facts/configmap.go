@@ -19,9 +19,9 @@ func (r *Running) ConfigMaps(stack *v1alpha2.LlamaStackDistribution) []intent.Co
 	return uses
 }
 
-// Candidates returns the references to the ConfigMaps that a stack may use for a reference, in order. The stack uses the
-// first one that exists and that it may read. For a ConfigMap in another namespace, the second one is the ConfigMap with
-// the same name in the stack's own namespace.
+// Candidates returns the references to the ConfigMaps that a stack may use for a reference, in order. The stack uses
+// the first one that exists and that it may read. For a ConfigMap in another namespace, the second one is the ConfigMap
+// with the same name in the stack's own namespace.
 func Candidates(use intent.ConfigMapUse) []intent.ConfigMapUse {
 	if use.Namespace == "" || use.NoOther || use.Optional {
 		return []intent.ConfigMapUse{use}

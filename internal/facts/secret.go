@@ -31,7 +31,8 @@ func CheckSecret(use intent.SecretUse, namespace string, secret *corev1.Secret, 
 			fmt.Sprintf("Key %q not found in Secret %q in namespace %q", use.Key, use.Secret, namespace),
 		}
 	}
-	subject, err := fmt.Sprintf("Key %q of Secret %q in namespace %q", use.Key, use.Secret, namespace), error(nil)
+	subject := fmt.Sprintf("Key %q of Secret %q in namespace %q", use.Key, use.Secret, namespace)
+	var err error
 	if len(value) > 0 && use.Purpose == intent.PurposeCertificate {
 		subject, err = fmt.Sprintf("Secret %q in namespace %q", use.Secret, namespace), cabundle.CheckSecret(secret, now)
 	} else {

@@ -15,8 +15,8 @@ import (
 )
 
 // trust returns the certificate authorities that the server of a stack trusts. A ConfigMap that is missing from the
-// files, or that the user cannot read, does not cause an error, because only the content of the CA bundle depends on it,
-// unless it is only in another namespace.
+// files, or that the user cannot read, does not cause an error, because only the content of the CA bundle depends on
+// it, unless it is only in another namespace.
 func (m *Manifests) trust(object *v1alpha2.LlamaStackDistribution) (plan.Trust, error) {
 	contents := m.contents(object)
 	for _, use := range intent.ConfigMaps(object) {

@@ -16,7 +16,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/facts"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
@@ -140,14 +139,11 @@ func (o *Outcome) Warn(findings []stackconfig.Finding) {
 	o.Warnings = plan.Warnings(o.Warnings, findings)
 }
 
-// cluster returns the settings in the operator's ConfigMap that apply to every stack. It assumes that the cluster
-// serves the Gateway API if a Gateway is configured.
-func cluster(config operatorconfig.Config) render.Cluster {
-	return render.Cluster{
-		NetworkPolicies: config.Features.NetworkPolicies, Ingress: render.Ingress(config.Ingress),
-		Gateway: (*render.Gateway)(config.Gateway), HTTPRoutes: config.Gateway != nil,
-		BackendTLSPolicies: config.Gateway != nil,
-	}
+// cluster returns the settings that apply to every stack. Without the operator's ConfigMap, they are the default ones.
+func (m *Manifests) cluster() render.Cluster {
+	cluster := m.Platform.Cluster(m.Config)
+	cluster.ExposureUnknown = false
+	return cluster
 }
 
 func (m *Manifests) build(
@@ -195,7 +191,7 @@ func (m *Manifests) Input(
 	limits, _ := m.bounds(object.Namespace)
 	input = plan.Input{
 		Object: object, Intent: in, Distribution: image.Distribution, CatalogueImage: image.Catalog,
-		Cluster: cluster(m.Config), Before: before, Bounds: limits,
+		Cluster: m.cluster(), OpenShift: m.Platform.OpenShift, Before: before, Bounds: limits,
 		Unread: m.isUnread(spec, &image),
 	}
 	if err := m.references(&input, &image); err != nil {

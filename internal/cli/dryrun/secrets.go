@@ -15,8 +15,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/secretvalue"
 )
 
-// secret returns a Secret with all its values in the field Data, as an API server stores it. It returns nil if the files
-// do not contain the Secret exactly once.
+// secret returns a Secret with all its values in the field Data, as an API server stores it. It returns nil if the
+// files do not contain the Secret exactly once.
 func (m *Manifests) secret(key Key) *corev1.Secret {
 	secret, ok := m.Secrets[key]
 	if !ok || m.SecretsTwice[key] {

@@ -19,7 +19,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/trial"
@@ -68,7 +67,7 @@ func (v *Validator) check(ctx context.Context, object *stack, before *retention.
 	if validate.SpecBytes(object) <= maxPlanned {
 		v.compare(ctx, plan.Input{
 			Object: object, Intent: in, Distribution: image.Distribution, OpenShift: v.options.OpenShift,
-			Cluster: v.cluster(config), Before: before,
+			Cluster: facts.Platform{OpenShift: v.options.OpenShift}.Cluster(config), Before: before,
 			Unread: image.Distribution.Base == nil || image.From != v1alpha2.ImageFromCatalogue,
 		}, &found)
 	}
@@ -203,16 +202,6 @@ func (v *Validator) readOwn(ctx context.Context, in *plan.Input) bool {
 	}
 	in.Base = plan.ReadBase(in.Object, contents)
 	return in.Base != nil && len(in.Base.Data) <= maxPlanned
-}
-
-// cluster returns the settings in the operator's ConfigMap that apply to every stack. The webhook does not determine
-// which optional kinds the cluster serves. A dry run of an object whose kind is not served has no effect.
-func (v *Validator) cluster(config operatorconfig.Config) render.Cluster {
-	return render.Cluster{
-		NetworkPolicies: config.Features.NetworkPolicies, Ingress: render.Ingress(config.Ingress),
-		Gateway: (*render.Gateway)(config.Gateway), Routes: v.options.OpenShift, HTTPRoutes: config.Gateway != nil,
-		ExposureUnknown: config.Unknown(operatorconfig.KeyIngress) || config.Unknown(operatorconfig.KeyGateway),
-	}
 }
 
 // prepared is the distribution that Prepare plans.
