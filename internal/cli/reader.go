@@ -138,7 +138,8 @@ func (r *reader) references(ctx context.Context, object *v1alpha2.LlamaStackDist
 		return nil, err
 	}
 	m := &dryrun.Manifests{
-		Platform: platform, ConfigMaps: map[dryrun.Key]*corev1.ConfigMap{}, Config: r.config, Live: true, Denied: r.deniedMaps,
+		Platform: platform, ConfigMaps: map[dryrun.Key]*corev1.ConfigMap{}, Config: r.config, Live: true,
+		Denied: r.deniedMaps,
 	}
 	if m.Namespaces, err = boundedNamespaces(ctx, r.cluster, r.config, object.Namespace); err != nil {
 		return nil, err

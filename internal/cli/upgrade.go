@@ -39,8 +39,9 @@ With --filename or --kustomize, the command reads the stacks in files. Otherwise
 reads the stacks in the cluster that --namespace, --all-namespaces, --selector or names
 select. For stacks in a cluster, it first prints one line for each stack, and then the
 reports of the stacks that need action. It reads the operator's ConfigMap, the stacks,
-and the ConfigMaps that the stacks refer to. It writes nothing, and reports the objects
-that you cannot read.
+and the ConfigMaps that the stacks refer to. If a stack refers to a ConfigMap in another
+namespace, the command also reads the Deployment of the stack. It writes nothing, and
+reports the objects that you cannot read.
 
 The operator does not change the release of a stack with spec.distribution.image.
 Such a stack is pinned.
