@@ -177,7 +177,7 @@ func (d *differ) edit(
 	}
 	sides := comparedStack{annotations: next.Object.Annotations, input: inputOf(known)}
 	running := dryrun.Stack{File: s.File, Object: stored, Decoded: true}
-	sides.plan(before.With(known), running, after.With(known), next, known.Places())
+	sides.plan(before.With(known), running, after.With(known), next, known.Record.Places)
 	claim, err := d.reader.claim(ctx, stored)
 	if err != nil {
 		return sides, err

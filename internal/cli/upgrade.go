@@ -273,21 +273,13 @@ func (o *upgradeOptions) report(m *dryrun.Manifests, s dryrun.Stack, known *dryr
 // that the current release uses.
 func planBoth(m *dryrun.Manifests, known *dryrun.Running, today, next dryrun.Stack) (before, after upgrade.Outcome) {
 	var places *retention.Places
-	running := as(m, known).Plan(today)
+	running := m.With(known).Plan(today)
 	if running.Plan != nil {
 		places = running.Plan.Places
 	}
-	return forUpgrade(running), forUpgrade(as(m, known).PlanSince(next, places))
+	return forUpgrade(running), forUpgrade(m.With(known).PlanSince(next, places))
 }
 
 func forUpgrade(o dryrun.Outcome) upgrade.Outcome {
 	return upgrade.Outcome{Plan: o.Plan, Errors: o.Errors, Warnings: o.Warnings, Left: o.Lost}
-}
-
-// as returns the objects with the facts about a running stack, if they are known.
-func as(m *dryrun.Manifests, known *dryrun.Running) *dryrun.Manifests {
-	if known == nil {
-		return m
-	}
-	return m.With(known)
 }

@@ -224,12 +224,18 @@ func (m *Manifests) references(input *plan.Input, image *facts.Image) (err error
 // base returns the base configuration: the content of the ConfigMap in the spec, the base of the running stack, or the
 // copy that is part of the operator. It returns nil if there is no base and the plan does not require one.
 func (m *Manifests) base(object *v1alpha2.LlamaStackDistribution, image *facts.Image) (*plan.Base, error) {
-	if source := object.Spec.BaseConfig; source != nil {
-		data, err := m.configMapKey(object.Namespace, "spec.baseConfig", source.ConfigMapName, source.Key)
+	if given := object.Spec.BaseConfig; given != nil {
+		configMap, err := m.configMap(object.Namespace, "spec.baseConfig", given.ConfigMapName)
 		if err != nil {
 			return nil, err
 		}
-		return &plan.Base{Data: data, Source: v1alpha2.ConfigSourceConfigMap}, nil
+		files := plan.ConfigMapFiles(configMap)
+		base := plan.ReadBase(object, map[string]map[string][]byte{given.ConfigMapName: files})
+		if base == nil {
+			key := cmp.Or(given.Key, v1alpha2.DefaultConfigKey)
+			err = noKey("spec.baseConfig.key", given.ConfigMapName, key, files)
+		}
+		return base, err
 	}
 	if m.Image.Base != nil && image.From != v1alpha2.ImageFromCatalogue {
 		return &plan.Base{Data: m.Image.Base, Source: v1alpha2.ConfigSourceOCILabel}, nil
@@ -274,19 +280,6 @@ func (m *Manifests) unusable(use intent.ConfigMapUse, namespace string) error {
 	}
 	return fmt.Errorf("%s: the stack cannot use ConfigMap %q in namespace %q; add the namespace %q to the "+
 		"annotation %s on the ConfigMap", path, use.Name, use.Namespace, namespace, names.AnnotationAllowNamespaces)
-}
-
-func (m *Manifests) configMapKey(namespace, path, name, key string) ([]byte, error) {
-	key = cmp.Or(key, v1alpha2.DefaultConfigKey)
-	configMap, err := m.configMap(namespace, path, name)
-	if err != nil {
-		return nil, err
-	}
-	values := plan.ConfigMapFiles(configMap)
-	if data, ok := values[key]; ok {
-		return data, nil
-	}
-	return nil, noKey(path+".key", name, key, values)
 }
 
 // noKey returns the error for a key that a ConfigMap does not have.

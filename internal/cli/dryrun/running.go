@@ -11,7 +11,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/facts"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
@@ -53,9 +52,6 @@ func (r *Running) complete(input *plan.Input) {
 	input.KeepsGroup = plan.KeepsGroup(r.Deployment, record)
 }
 
-// Places returns the places where the running pods store data. Nil means that the record does not contain them.
-func (r *Running) Places() *retention.Places { return r.Record.Places }
-
 // Held returns the operator's message about the pod template changes that it postpones until it next replaces the pods.
 func (r *Running) Held() string {
 	condition := meta.FindStatusCondition(r.Stack.Status.Conditions, v1alpha2.ConditionAdopted)
@@ -76,6 +72,7 @@ func (r *Running) Unrecorded() []string {
 }
 
 // With returns a copy of m with the facts about a running stack, for a plan of the stack's spec or of an edited spec.
+// Nil means that no facts are known.
 func (m *Manifests) With(r *Running) *Manifests {
 	changed := *m
 	changed.running = r
