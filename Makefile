@@ -19,7 +19,7 @@ BIN := $(CACHE)/bin
 # These are the pure packages in docs/development/architecture.md. A test in test/architecture compares this list with
 # its table.
 PURE_PACKAGES := api internal/absorb internal/bounds internal/cabundle internal/cli/change internal/cli/document internal/cli/dryrun internal/cli/findings internal/cli/upgrade internal/cli/view \
-	internal/convert internal/distribution internal/doctor internal/envref internal/externalprovider internal/imagename internal/intent internal/jsontext internal/manifest internal/names internal/ogxserver internal/operatorconfig internal/plan internal/playground internal/podspec internal/podtemplate internal/quantity \
+	internal/convert internal/distribution internal/doctor internal/envref internal/externalprovider internal/facts internal/imagename internal/intent internal/jsontext internal/manifest internal/names internal/ogxserver internal/operatorconfig internal/plan internal/playground internal/podspec internal/podtemplate internal/quantity \
 	internal/redact internal/refusal internal/rollout internal/render internal/retention internal/stackconfig internal/startup internal/status internal/suggest internal/support internal/typecheck internal/validate internal/volume
 PURE := $(patsubst %,./%/...,$(PURE_PACKAGES))
 

@@ -177,7 +177,7 @@ func (d *differ) edit(
 	}
 	sides := comparedStack{annotations: next.Object.Annotations, input: inputOf(known)}
 	running := dryrun.Stack{File: s.File, Object: stored, Decoded: true}
-	sides.plan(before.With(known, &stored.Spec), running, after.With(known, &next.Object.Spec), next, known.Places())
+	sides.plan(before.With(known), running, after.With(known), next, known.Record.Places)
 	claim, err := d.reader.claim(ctx, stored)
 	if err != nil {
 		return sides, err
@@ -197,7 +197,7 @@ func (d *differ) with(ctx context.Context, object *v1alpha2.LlamaStackDistributi
 	}
 	maps.Copy(m.ConfigMaps, d.found.ConfigMaps)
 	m.Secrets, m.SecretsTwice = d.found.Secrets, d.found.SecretsTwice
-	m.Image = d.found.Image
+	m.Image, m.Now = d.found.Image, d.found.Now
 	return m, nil
 }
 

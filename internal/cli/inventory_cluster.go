@@ -1,28 +1,22 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/fields"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
 )
 
@@ -37,9 +31,8 @@ const (
 // surveyor reads a cluster for an inventory, one object at a time and with the caller's permissions. It changes
 // nothing.
 type surveyor struct {
-	client client.Client
-	config operatorconfig.Config
-	found  inventory
+	*reader
+	found inventory
 }
 
 // survey examines every stack in a namespace. An empty namespace means all namespaces.
@@ -47,7 +40,7 @@ func (v *surveyor) survey(ctx context.Context, namespace string) error {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(v1alpha2.GroupVersion.WithKind(v1alpha2.Kind + "List"))
 	for {
-		err := v.client.List(ctx, list, client.InNamespace(namespace), client.Limit(stacksPerPage),
+		err := v.cluster.List(ctx, list, client.InNamespace(namespace), client.Limit(stacksPerPage),
 			client.Continue(list.GetContinue()))
 		if notServed(err) && list.GroupVersionKind().Version == v1alpha2.GroupVersion.Version && len(v.found.Stacks) == 0 {
 			// A cluster with the previous operator serves only v1alpha1.
@@ -66,7 +59,7 @@ func (v *surveyor) survey(ctx context.Context, namespace string) error {
 		case list.GetContinue() == "":
 			return nil
 		case len(v.found.Stacks) >= maxStacks:
-			v.unseen(fmt.Sprintf("the cluster has more than %d stacks: set --namespace to list the stacks in one namespace", maxStacks))
+			v.missing("the cluster has more than %d stacks: set --namespace to list the stacks in one namespace", maxStacks)
 			return nil
 		}
 	}
@@ -83,13 +76,6 @@ func listProblem(err error, namespace string) error {
 	return &rejection{problems: []string{problem}, summary: "the objects in the cluster could not be read"}
 }
 
-// unseen records a message about objects that the caller cannot read, unless the message is already recorded.
-func (v *surveyor) unseen(text string) {
-	if !slices.Contains(v.found.Unseen, text) {
-		v.found.Unseen = append(v.found.Unseen, text)
-	}
-}
-
 // look examines one stack.
 func (v *surveyor) look(ctx context.Context, live *unstructured.Unstructured) error {
 	data, err := json.Marshal(withoutLiveFields(live))
@@ -101,12 +87,12 @@ func (v *surveyor) look(ctx context.Context, live *unstructured.Unstructured) er
 	t := newTakeover(s)
 	t.ByHand = append(t.ByHand, dropped(live)...)
 	t.conditions(live)
-	m, complete, err := v.references(ctx, s)
+	m, err := v.references(ctx, s.Object)
 	if err != nil {
 		return err
 	}
 	var found dryrun.Outcome
-	if complete {
+	if len(unreadable(m, s.Object)) == 0 {
 		found = m.Plan(s)
 		t.judge(found)
 		t.release(s, found)
@@ -164,52 +150,4 @@ func (t *takeover) conditions(live *unstructured.Unstructured) {
 			t.ByHand = append(t.ByHand, message)
 		}
 	}
-}
-
-// references reads the ConfigMaps that a stack refers to. It reports whether the stack can be planned, which is the
-// case if the caller can read every required ConfigMap.
-func (v *surveyor) references(ctx context.Context, s dryrun.Stack) (*dryrun.Manifests, bool, error) {
-	m := &dryrun.Manifests{ConfigMaps: make(map[dryrun.Key]*corev1.ConfigMap), Config: v.config, Live: true}
-	var err error
-	if m.Namespaces, err = boundedNamespaces(ctx, v.client, v.config, s.Object.Namespace); err != nil {
-		return nil, false, err
-	}
-	for _, use := range slices.Concat(intent.ConfigMaps(s.Object), intent.TrustedCA(s.Object)) {
-		key := dryrun.Key{Namespace: cmp.Or(use.Namespace, s.Object.Namespace), Name: use.Name}
-		configMap := &corev1.ConfigMap{}
-		err := v.client.Get(ctx, client.ObjectKey{Namespace: key.Namespace, Name: key.Name}, configMap)
-		switch {
-		case err == nil:
-			m.ConfigMaps[key] = configMap
-		case apierrors.IsNotFound(err) || use.Name == "":
-		case apierrors.IsForbidden(err) && use.Optional:
-			v.unseen(fmt.Sprintf("ConfigMaps in namespace %q: this command cannot read ConfigMap %q, and checks the stacks as if this ConfigMap did not exist; "+
-				"ask an administrator for permission to get ConfigMaps in this namespace", key.Namespace, key.Name))
-		case apierrors.IsForbidden(err):
-			v.unseen(fmt.Sprintf("ConfigMaps in namespace %q: this command does not check the stacks that refer "+
-				"to these ConfigMaps; ask an administrator for permission to get ConfigMaps in this namespace", key.Namespace))
-			return m, false, nil
-		default:
-			return m, false, fmt.Errorf("read ConfigMap %q in namespace %q: %w", key.Name, key.Namespace, err)
-		}
-	}
-	return m, true, nil
-}
-
-// readConfig reads the operator's ConfigMap from any namespace.
-func (v *surveyor) readConfig(ctx context.Context, p printer) error {
-	list := &corev1.ConfigMapList{}
-	err := v.client.List(ctx, list, client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("metadata.name",
-		names.OperatorConfigMap)}, client.Limit(1))
-	switch {
-	case apierrors.IsForbidden(err):
-		v.unseen("the operator's ConfigMap: this command checks the stacks without the ConfigMap, because you cannot list ConfigMaps in all namespaces; set --operator-config to a file with the ConfigMap")
-		return nil
-	case err != nil:
-		return fmt.Errorf("find the operator's ConfigMap: %w", err)
-	case len(list.Items) == 0:
-		return nil
-	}
-	v.config, err = configOf(&list.Items[0], "ConfigMap in namespace "+list.Items[0].Namespace, p)
-	return err
 }

@@ -49,13 +49,13 @@ func (v *surveyor) object(
 		into = &unstructured.Unstructured{}
 	}
 	into.GetObjectKind().SetGroupVersionKind(object.GVK)
-	err := v.client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: object.Name}, into)
+	err := v.cluster.Get(ctx, client.ObjectKey{Namespace: namespace, Name: object.Name}, into)
 	switch {
 	case notServed(err):
 		return nil, nil
 	case apierrors.IsForbidden(err):
-		v.unseen(fmt.Sprintf("%s in namespace %q: this command cannot show whether this operator has adopted them; "+
-			"ask an administrator for permission to get them", plural(object.GVK), namespace))
+		v.missing("%s in namespace %q: this command cannot show whether this operator has adopted them; "+
+			"ask an administrator for permission to get them", plural(object.GVK), namespace)
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("read %s %q in namespace %q: %w", object.GVK.Kind, object.Name, namespace, err)

@@ -55,6 +55,11 @@ func TestSurvey(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Name: "mine", Namespace: "team-a"},
 		Data:       map[string]string{"config.yaml": "version: 2"},
 	}))
+	makeStack(t, c, "team-b", "unreadable", `{server: {distribution: {name: starter}, userConfig: {configMapName: ours, configMapNamespace: team-a}}}`)
+	must(t, c.Create(t.Context(), &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Name: "ours", Namespace: "team-b"},
+		Data:       map[string]string{"config.yaml": "version: 2"},
+	}))
 	deployment := oldDeployment(plain)
 	must(t, c.Create(t.Context(), deployment, client.FieldOwner("manager")))
 	must(t, c.Create(t.Context(), oldDeployment(makeStack(t, c, "team-b", "taken", `{server: {distribution: {name: starter}}}`, "no.such/uid"))))
@@ -64,7 +69,7 @@ func TestSurvey(t *testing.T) {
 	if got.code != 1 {
 		t.Errorf("exit code %d, want 1, because some stacks are invalid\n%s", got.code, got.err)
 	}
-	contains(t, got.err, "the operator rejects 2 of 4 stacks in their present form")
+	contains(t, got.err, "the operator rejects 3 of 5 stacks in their present form")
 	before := readSurvey(t, got)
 	one := before.Stacks[0]
 	if one.Version != "v1alpha1" || one.Name != "plain" || len(one.Adopted) > 0 || !cmp.Equal(one.NotAdopted, []string{"Deployment/plain"}) {
@@ -75,6 +80,8 @@ func TestSurvey(t *testing.T) {
 	contains(t, strings.Join(before.Stacks[1].Refused, "\n"), `spec.server.distribution.name: unknown distribution "unheard-of"`)
 	contains(t, strings.Join(before.Stacks[2].Refused, "\n"), `the stack cannot use ConfigMap "mine" in namespace "team-a"; add the namespace `)
 	contains(t, strings.Join(before.Stacks[3].ByHand, "\n"), `the controller of Deployment/taken is LlamaStackDistribution "taken"; delete Deployment/taken`)
+
+	contains(t, strings.Join(before.Stacks[4].Warnings, "\n"), `the operator therefore uses the ConfigMap with the same name in namespace "team-b"`)
 
 	c.Install(t, upgrade.Today(t, upgrade.StartWebhook(t)))
 	must(t, c.Delete(t.Context(), deployment))
@@ -104,8 +111,8 @@ func TestSurveyWithoutRights(t *testing.T) {
 	if got.code != 0 {
 		t.Errorf("exit code %d\n%s", got.code, got.err)
 	}
-	contains(t, got.err, "warning: not read: the operator's ConfigMap: this command checks the stacks without the ConfigMap")
-	contains(t, got.err, `warning: not read: ConfigMaps in namespace "default"`)
+	contains(t, got.err, "warning: not read: the operator's ConfigMap llama-stack-operator-config: you cannot list ConfigMaps in all namespaces")
+	contains(t, got.err, `warning: not read: you cannot get configmaps in namespace "default"`)
 	contains(t, got.err, `warning: not read: Deployment objects in namespace "default": this command cannot show `+
 		"whether this operator has adopted them; ask an administrator for permission to get them")
 	if found := readSurvey(t, got); len(found.Stacks) != count+1 || len(found.Unseen) < 3 {

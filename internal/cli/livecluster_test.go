@@ -203,6 +203,33 @@ func TestDiffLive(t *testing.T) {
 }
 
 // The claim in the cluster counts, not the stored spec.
+// The operator creates a Route on OpenShift, and does not set the user of the pods.
+func TestDiffLiveOnOpenShift(t *testing.T) {
+	c := newLiveCluster(t)
+	for group, kind := range map[string]string{
+		"security.openshift.io": "SecurityContextConstraints", "route.openshift.io": "Route",
+	} {
+		c.objects["/apis/"+group+"/v1"] = map[string]any{
+			"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": group + "/v1",
+			"resources": []any{map[string]any{"name": strings.ToLower(kind) + "s", "kind": kind}},
+		}
+	}
+	exposed := edit("storage: {}}", "storage: {}}, networking: {expose: {}}")
+	got := c.run(t, exposed, "diff", "-f", "-")
+	contains(t, got.out, "+ Route/demo-route")
+	if strings.Contains(got.out, "Ingress") || strings.Contains(got.err, "error: ") {
+		t.Errorf("the operator creates no Ingress on OpenShift:\n%s%s", got.out, got.err)
+	}
+	var sent string
+	for _, request := range c.requests {
+		if strings.HasPrefix(request, dryRun) {
+			sent += request + "\n"
+		}
+	}
+	contains(t, sent, "/apis/route.openshift.io/v1/namespaces/team-a/routes")
+	contains(t, newLiveCluster(t).run(t, exposed, "diff", "-f", "-").out, "+ Ingress/demo")
+}
+
 // The API server checks the metadata of a new stack, and no rule in Go does.
 func TestDiffLiveNewStack(t *testing.T) {
 	labeled := strings.Replace(stack(liveSpec), "metadata: {", "metadata: {labels: {a: b c}, ", 1)

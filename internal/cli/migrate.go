@@ -201,13 +201,9 @@ func (o *migrateOptions) inventory(ctx context.Context, stdin io.Reader, p print
 	if err != nil {
 		return inventory{}, err
 	}
-	v := surveyor{client: c, found: inventory{Stacks: []takeover{}}}
-	if o.operatorConfig != "" {
-		if v.config, err = readOperatorConfig(o.operatorConfig, stdin, p); err != nil {
-			return v.found, err
-		}
-	} else {
-		err = v.readConfig(ctx, p)
+	v := surveyor{reader: newReader(c, version), found: inventory{Stacks: []takeover{}}}
+	if err = v.operatorConfig(ctx, o.operatorConfig, stdin, p); err != nil && o.operatorConfig != "" {
+		return v.found, err
 	}
 	if err == nil {
 		err = v.survey(ctx, o.namespace)
@@ -215,6 +211,7 @@ func (o *migrateOptions) inventory(ctx context.Context, stdin io.Reader, p print
 	if _, said := errors.AsType[*rejection](err); err != nil && !said {
 		err = &rejection{problems: []string{err.Error()}, summary: "the objects in the cluster could not be read"}
 	}
+	v.found.Unseen = v.unknown
 	return v.found, err
 }
 

@@ -17,10 +17,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/facts"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
 // reader reads stacks from a cluster, with their Deployments and the ConfigMaps that the stacks refer to. It reads each
@@ -35,6 +37,10 @@ type reader struct {
 	// deniedMaps contains the ConfigMaps that the caller cannot read.
 	deniedMaps map[dryrun.Key]bool
 	config     operatorconfig.Config
+	// operatorNamespace is the namespace of the operator's ConfigMap. It is empty if the ConfigMap was not read there.
+	operatorNamespace string
+	// served contains the kinds that the cluster serves, of those that were asked for.
+	served map[schema.GroupVersionKind]bool
 	// unknown lists sentences about facts that are not known, for example because the caller cannot read an object.
 	unknown []string
 }
@@ -48,7 +54,7 @@ var (
 func newReader(cluster *kube.Cluster, version string) *reader {
 	return &reader{
 		cluster: cluster, version: version, configMaps: map[dryrun.Key]*corev1.ConfigMap{},
-		deniedMaps: map[dryrun.Key]bool{},
+		deniedMaps: map[dryrun.Key]bool{}, served: map[schema.GroupVersionKind]bool{},
 	}
 }
 
@@ -127,29 +133,63 @@ func boundedNamespaces(
 
 // references returns the existing ConfigMaps that a stack refers to and that the caller can read.
 func (r *reader) references(ctx context.Context, object *v1alpha2.LlamaStackDistribution) (*dryrun.Manifests, error) {
-	m := &dryrun.Manifests{
-		ConfigMaps: map[dryrun.Key]*corev1.ConfigMap{}, Config: r.config, Live: true, Denied: r.deniedMaps,
+	platform, err := r.platform()
+	if err != nil {
+		return nil, err
 	}
-	var err error
+	m := &dryrun.Manifests{
+		Platform: platform, ConfigMaps: map[dryrun.Key]*corev1.ConfigMap{}, Config: r.config, Live: true,
+		Denied: r.deniedMaps,
+	}
 	if m.Namespaces, err = boundedNamespaces(ctx, r.cluster, r.config, object.Namespace); err != nil {
 		return nil, err
 	}
-	for _, use := range slices.Concat(intent.ConfigMaps(object), intent.TrustedCA(object)) {
-		for _, use := range []intent.ConfigMapUse{use, use.Here()} {
-			key := dryrun.Key{Namespace: cmp.Or(use.Namespace, object.Namespace), Name: use.Name}
-			if use.Name == "" {
-				continue
-			}
-			configMap, err := r.configMap(ctx, key)
-			if err != nil {
-				return nil, err
-			}
-			if configMap != nil {
-				m.ConfigMaps[key] = configMap
-			}
+	for _, use := range candidates(object) {
+		key := dryrun.Key{Namespace: cmp.Or(use.Namespace, object.Namespace), Name: use.Name}
+		if use.Name == "" {
+			continue
+		}
+		configMap, err := r.configMap(ctx, key)
+		if err != nil {
+			return nil, err
+		}
+		if configMap != nil {
+			m.ConfigMaps[key] = configMap
 		}
 	}
 	return m, nil
+}
+
+// platform returns what the cluster serves. It asks the API server once, and for the kinds of the Gateway API only if a
+// Gateway is configured.
+func (r *reader) platform() (facts.Platform, error) {
+	kinds := []schema.GroupVersionKind{facts.Constraints, render.RouteKind}
+	if r.config.Gateway != nil {
+		kinds = append(kinds, render.HTTPRouteKind, render.BackendTLSPolicyKind)
+	}
+	for _, kind := range kinds {
+		if _, asked := r.served[kind]; asked {
+			continue
+		}
+		served, err := r.cluster.Serves(kind)
+		if err != nil {
+			return facts.Platform{}, err
+		}
+		r.served[kind] = served
+	}
+	return facts.Platform{
+		OpenShift: r.served[facts.Constraints], OperatorNamespace: r.operatorNamespace,
+		Serves: func(kind schema.GroupVersionKind) bool { return r.served[kind] },
+	}, nil
+}
+
+// candidates returns the references to all ConfigMaps that a stack may use.
+func candidates(object *v1alpha2.LlamaStackDistribution) []intent.ConfigMapUse {
+	var all []intent.ConfigMapUse
+	for _, use := range new(facts.Running).ConfigMaps(object) {
+		all = append(all, facts.Candidates(use)...)
+	}
+	return all
 }
 
 // stacks returns the stacks with the given names. Without names, it returns the stacks that the flags select.
@@ -168,13 +208,12 @@ func (r *reader) stacks(ctx context.Context, names []string) ([]v1alpha2.LlamaSt
 	return found, nil
 }
 
-// unreadable returns a sentence for each required ConfigMap that the caller cannot read, unless the stack's namespace
-// contains a readable ConfigMap with the same name.
+// unreadable returns a sentence for each required ConfigMap that the caller cannot read.
 func unreadable(m *dryrun.Manifests, object *v1alpha2.LlamaStackDistribution) []string {
 	var found []string
 	for _, use := range intent.ConfigMaps(object) {
 		key := dryrun.Key{Namespace: cmp.Or(use.Namespace, object.Namespace), Name: use.Name}
-		if m.Denied[key] && !use.Optional && m.ConfigMaps[dryrun.Key{Namespace: object.Namespace, Name: use.Name}] == nil {
+		if m.Denied[key] {
 			found = append(found, fmt.Sprintf("%s: you cannot read ConfigMap %q in namespace %q; ask an "+
 				"administrator for permission to get ConfigMaps in this namespace", use.Path, key.Name, key.Namespace))
 		}
@@ -204,6 +243,16 @@ func (r *reader) running(ctx context.Context, stack *v1alpha2.LlamaStackDistribu
 		}
 	}
 	return found, nil
+}
+
+// recorded returns what is known of a running stack from its status. It reads the Deployment only for a stack that
+// refers to a ConfigMap in another namespace, because the record determines whether another ConfigMap replaces it.
+func (r *reader) recorded(ctx context.Context, stack *v1alpha2.LlamaStackDistribution) (*dryrun.Running, error) {
+	if slices.ContainsFunc(intent.ConfigMaps(stack), func(use intent.ConfigMapUse) bool { return use.Namespace != "" }) {
+		return r.running(ctx, stack)
+	}
+	r.compareVersion(stack)
+	return dryrun.NewRunning(stack, nil), nil
 }
 
 // claim reads the PersistentVolumeClaim of a stack with a volume. It returns nil for a claim that does not exist, or
@@ -241,8 +290,10 @@ func (r *reader) operatorConfig(ctx context.Context, file string, stdin io.Reade
 	case err != nil:
 		return kube.Explain(err, "list", configMapResource, "")
 	case len(list.Items) == 0:
+		r.config, _ = operatorconfig.Read(nil, operatorconfig.Config{})
 		return nil
 	}
+	r.operatorNamespace = list.Items[0].Namespace
 	r.config, err = configOf(&list.Items[0], "ConfigMap in namespace "+list.Items[0].Namespace, p)
 	return err
 }

@@ -26,7 +26,7 @@ func TestSecretValuesInFiles(t *testing.T) {
 	const tls = `{distribution: {name: starter}, networking: {tls: {enabled: true, secretName: cert}}}`
 	secret := "---\napiVersion: v1\nkind: Secret\nmetadata: {name: cert}\nstringData: {tls.crt: a, tls.key: b}\n"
 	got := run(t, stack(tls)+secret, "validate", "-f", "-")
-	if want := `Secret "cert" has the type ""; create the Secret again with the type kubernetes.io/tls`; got.code == 0 || !strings.Contains(got.err, want) {
+	if want := `Secret "cert" in namespace "default" has the type ""; create the Secret again with the type kubernetes.io/tls`; got.code == 0 || !strings.Contains(got.err, want) {
 		t.Errorf("exit code %d, want %q:\n%s", got.code, want, got.err)
 	}
 }

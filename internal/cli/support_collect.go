@@ -21,6 +21,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/view/eventlist"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/doctor"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/facts"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
@@ -236,7 +237,7 @@ func (c *collector) allows(ctx context.Context, stack *v1alpha2.LlamaStackDistri
 		c.leftBy(err, "get", configMapKind, use.Namespace)
 		return false
 	}
-	if names.AllowsNamespace(object.Annotations, stack.Namespace) {
+	if facts.MayRead(use, object.Annotations, stack.Namespace) {
 		return true
 	}
 	c.left(fmt.Sprintf("ConfigMap %q in namespace %q: its annotation %s does not contain the namespace %q of the stack",

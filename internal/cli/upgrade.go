@@ -40,8 +40,9 @@ With --filename or --kustomize, the command reads the stacks in files. Otherwise
 reads the stacks in the cluster that --namespace, --all-namespaces, --selector or names
 select. For stacks in a cluster, it first prints one line for each stack, and then the
 reports of the stacks that need action. It reads the operator's ConfigMap, the stacks,
-and the ConfigMaps that the stacks refer to. It writes nothing, and reports the objects
-that you cannot read.
+and the ConfigMaps that the stacks refer to. If a stack refers to a ConfigMap in another
+namespace, the command also reads the Deployment of the stack. It writes nothing, and
+reports the objects that you cannot read.
 
 The operator does not change the release of a stack with spec.distribution.image.
 Such a stack is pinned.
@@ -215,13 +216,16 @@ func (o *upgradeOptions) ofReader(
 		if i > 0 && i%progressStep == 0 {
 			p.line("%d of %d stacks", i, len(stacks))
 		}
-		r.compareVersion(&stacks[i])
+		known, err := r.recorded(ctx, &stacks[i])
+		if err != nil {
+			return nil, err
+		}
 		m, err := r.references(ctx, &stacks[i])
 		if err != nil {
 			return nil, err
 		}
 		s := dryrun.Stack{Object: &stacks[i], Decoded: true}
-		reports = append(reports, o.report(m, s, dryrun.NewRunning(&stacks[i], nil)))
+		reports = append(reports, o.report(m, s, known))
 	}
 	if len(stacks) == 0 {
 		note := "the command line selects no stacks"
@@ -270,21 +274,13 @@ func (o *upgradeOptions) report(m *dryrun.Manifests, s dryrun.Stack, known *dryr
 // that the current release uses.
 func planBoth(m *dryrun.Manifests, known *dryrun.Running, today, next dryrun.Stack) (before, after upgrade.Outcome) {
 	var places *retention.Places
-	running := as(m, known, today).Plan(today)
+	running := m.With(known).Plan(today)
 	if running.Plan != nil {
 		places = running.Plan.Places
 	}
-	return forUpgrade(running), forUpgrade(as(m, known, next).PlanSince(next, places))
+	return forUpgrade(running), forUpgrade(m.With(known).PlanSince(next, places))
 }
 
 func forUpgrade(o dryrun.Outcome) upgrade.Outcome {
 	return upgrade.Outcome{Plan: o.Plan, Errors: o.Errors, Warnings: o.Warnings, Left: o.Lost}
-}
-
-// as returns the objects with the facts about a running stack, if they are known.
-func as(m *dryrun.Manifests, known *dryrun.Running, s dryrun.Stack) *dryrun.Manifests {
-	if known == nil {
-		return m
-	}
-	return m.With(known, &s.Object.Spec)
 }

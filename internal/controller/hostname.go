@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/facts"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
@@ -20,7 +21,6 @@ import (
 // kinds the cluster serves.
 func (r *Reconciler) cluster(ctx context.Context, stack *stack, config operatorconfig.Config) (render.Cluster, error) {
 	cluster := r.exposing(config)
-	cluster.OperatorNamespace, cluster.NetworkPolicies = r.config.name.Namespace, config.Features.NetworkPolicies
 	if config.Unknown(operatorconfig.KeyFeatureFlags) {
 		// The setting is unknown, so an existing NetworkPolicy is kept.
 		err := r.cache.Get(ctx, childKey(stack, names.NetworkPolicy(stack.Name)), &networkingv1.NetworkPolicy{})
@@ -34,12 +34,9 @@ func (r *Reconciler) cluster(ctx context.Context, stack *stack, config operatorc
 
 // exposing returns the settings that determine how stacks are exposed.
 func (r *Reconciler) exposing(config operatorconfig.Config) render.Cluster {
-	return render.Cluster{
-		Ingress: render.Ingress(config.Ingress), Gateway: (*render.Gateway)(config.Gateway),
-		Routes: r.apis.serves(render.RouteKind), HTTPRoutes: r.apis.serves(render.HTTPRouteKind),
-		BackendTLSPolicies: r.apis.serves(render.BackendTLSPolicyKind),
-		ExposureUnknown:    config.Unknown(operatorconfig.KeyIngress) || config.Unknown(operatorconfig.KeyGateway),
-	}
+	return facts.Platform{
+		OpenShift: r.openShift, Serves: r.apis.serves, OperatorNamespace: r.config.name.Namespace,
+	}.Cluster(config)
 }
 
 // isExposed reports whether a live object exposes the stack with a matching host name, which can be empty.

@@ -24,7 +24,7 @@ type imageTag struct {
 // follows reports whether the pods have to run the image that the tag refers to, even after the tag moves.
 func follows(stack *stack, image *resolvedImage) bool {
 	return stack.Spec.Distribution.ImageUpdates == v1alpha2.ImageUpdatesFollow &&
-		!strings.Contains(image.distribution.Image, "@")
+		!strings.Contains(image.Distribution.Image, "@")
 }
 
 // keepDigest selects the recorded digest, so that the pods keep it even if the tag moves.
@@ -40,24 +40,24 @@ func (r *Reconciler) compareTag(
 	stack *stack, image *resolvedImage, labels *imageLabels, running *rollout.Record, report *report,
 ) error {
 	following := follows(stack, image)
-	if image.from == v1alpha2.ImageFromCatalogue && running.Distribution.Image == image.distribution.Image {
+	if image.From == v1alpha2.ImageFromCatalogue && running.Distribution.Image == image.Distribution.Image {
 		labels.keepDigest(running.Distribution)
 	}
-	if !image.config.Registries.ReadLabels || strings.Contains(image.distribution.Image, "@") || labels.digest == "" &&
+	if !image.config.Registries.ReadLabels || strings.Contains(image.Distribution.Image, "@") || labels.digest == "" &&
 		!following {
 		r.pool.Forget(keyOf(stack))
 		r.pool.Unwatch(keyOf(stack))
 		labels.tag.stale = withoutComparison(stack, image)
 		return nil
 	}
-	target, err := imageTarget(stack, image.distribution.Image, &rollout.Record{})
+	target, err := imageTarget(stack, image.Distribution.Image, &rollout.Record{})
 	if err != nil {
 		return err
 	}
 	tag, ended := r.pool.Watch(registry.Watched{Target: target, Soon: following})
 	switch {
 	case !ended && following && labels.digest == "" && running.Image == "":
-		return waitForTag(image.distribution.Image)
+		return waitForTag(image.Distribution.Image)
 	case !ended:
 		labels.tag = toldBefore(stack, labels)
 	default:
@@ -89,7 +89,7 @@ func withoutComparison(stack *stack, image *resolvedImage) string {
 			"set registries.readLabels in the operator's configuration to true, or remove spec.distribution.imageUpdates"
 	default:
 		return fmt.Sprintf("The pods do not follow the tag of their image: spec.distribution.imageUpdates is Follow, but image %q has a digest; use an image without a digest, or remove spec.distribution.imageUpdates",
-			image.distribution.Image)
+			image.Distribution.Image)
 	}
 }
 
@@ -144,7 +144,7 @@ func noteMove(stack *stack, labels *imageLabels, following bool, report *report)
 // follow selects the image that the tag refers to. If the image is not from the catalog, follow selects it only after
 // the operator has read it. If the stack cannot use the image, the stack keeps the running image.
 func (r *Reconciler) follow(target registry.Target, stack *stack, image *resolvedImage, labels *imageLabels) {
-	if image.from == v1alpha2.ImageFromCatalogue {
+	if image.From == v1alpha2.ImageFromCatalogue {
 		r.pool.Forget(keyOf(stack))
 		labels.digest, labels.tag.moved = labels.tag.moved, ""
 		return
@@ -156,7 +156,7 @@ func (r *Reconciler) follow(target registry.Target, stack *stack, image *resolve
 	}
 	if err := labels.adopt(outcome, stack, image); err != nil {
 		labels.tag.stale = fmt.Sprintf("The tag of image %q refers to %s, but the pods keep %s because the operator cannot use the new image: %s",
-			image.distribution.Image, labels.tag.moved, labels.digest, status.Shorten(err.Error(), maxCause))
+			image.Distribution.Image, labels.tag.moved, labels.digest, status.Shorten(err.Error(), maxCause))
 	}
 }
 
@@ -171,7 +171,7 @@ func (l *imageLabels) adopt(outcome registry.Outcome, stack *stack, image *resol
 		return fmt.Errorf("the labels of the new image contain no configuration; add the configuration with %q",
 			"kubectl llamastack image label")
 	}
-	changed, err := image.distribution.WithLabel(read.Release, read.ReleaseLabel == registry.LabelRelease)
+	changed, err := image.Distribution.WithLabel(read.Release, read.ReleaseLabel == registry.LabelRelease)
 	if err != nil {
 		return err
 	}

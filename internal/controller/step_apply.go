@@ -73,7 +73,7 @@ func (r *Reconciler) apply(
 				fmt.Sprintf("Applied Deployment %q with image %q", deployment.Name, imageOf(stack, deployment)))
 		}
 	}
-	conclude(stack, image.newer, own, &done, report)
+	conclude(stack, image.Newer, own, &done, report)
 	return done, nil
 }
 

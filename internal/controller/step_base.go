@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/facts"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
@@ -14,7 +14,8 @@ import (
 // the labels of the image, the base of the running configuration, or the catalog. It returns nil if the stack needs no
 // base, or if no source has one. In the second case, the plan reports the missing base.
 func (r *Reconciler) baseConfig(
-	ctx context.Context, stack *stack, labels *imageLabels, contents resolve.Contents, running *rollout.Record,
+	ctx context.Context, stack *stack, image *resolvedImage, labels *imageLabels, contents resolve.Contents,
+	running *rollout.Record,
 ) (*plan.Base, error) {
 	if labels.unread != nil {
 		return nil, labels.unread
@@ -32,7 +33,9 @@ func (r *Reconciler) baseConfig(
 		return nil, nil
 	}
 	base := &plan.Base{Data: labels.distribution.Base, Source: v1alpha2.ConfigSourceEmbedded}
-	if !keepsBase(stack, &labels.distribution, running) ||
+	read := facts.Image{Distribution: labels.distribution, From: image.From}
+	source, keeps := runningOf(stack, running).KeepsBase(stack.Spec.Distribution, &read, labels.digest)
+	if !keeps || source != base.Source ||
 		running.BaseConfigMap == plan.BaseConfigMapName(stack.Name, base.Data) {
 		return base, nil // the name contains a hash of the data
 	}
@@ -44,13 +47,4 @@ func (r *Reconciler) baseConfig(
 		base.Data = kept
 	}
 	return base, nil
-}
-
-// keepsBase reports whether the running configuration was generated from the embedded base of the same distribution,
-// version and image. A newer operator may have a different base for this distribution.
-func keepsBase(stack *stack, image *distribution.Resolved, running *rollout.Record) bool {
-	asked := stack.Spec.Distribution
-	return running.BaseConfigMap != "" && running.BaseSource == string(v1alpha2.ConfigSourceEmbedded) &&
-		running.Distribution.Name == asked.Name && running.Distribution.Version == asked.Version &&
-		running.Image == image.Image
 }

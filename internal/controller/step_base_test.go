@@ -9,6 +9,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/facts"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve"
@@ -31,13 +32,14 @@ func TestBaseConfig(t *testing.T) {
 	none.Base = nil
 	kept := rollout.Record{
 		BaseConfigMap: "my-base", BaseSource: string(v1alpha2.ConfigSourceEmbedded), Image: known.Image,
-		Distribution: rollout.Distribution{Name: "starter"},
+		Distribution: rollout.Distribution{Name: "starter", Image: known.Image},
 	}
-	same, anotherImage, ofLabel, lost := kept, kept, kept, kept
+	same, anotherImage, ofLabel, lost, pinned := kept, kept, kept, kept, kept
 	same.BaseConfigMap = plan.BaseConfigMapName("my", known.Base)
-	anotherImage.Image = "example.com/mine:1"
+	anotherImage.Distribution.Image = "example.com/mine:1"
 	ofLabel.BaseSource = string(v1alpha2.ConfigSourceOCILabel)
 	lost.BaseConfigMap = "my-lost"
+	pinned.Distribution.Digest, pinned.Image = "sha256:1", known.Image+"@sha256:1"
 	unread := errors.New("unread")
 	embedded := &plan.Base{Data: known.Base, Source: v1alpha2.ConfigSourceEmbedded}
 	for name, tc := range map[string]struct {
@@ -57,6 +59,13 @@ func TestBaseConfig(t *testing.T) {
 		"no base":                               {spec: models, labels: imageLabels{distribution: none}},
 		"the catalog's base":                    {spec: models, labels: imageLabels{distribution: known}, want: embedded},
 		"the running base":                      {spec: models, labels: imageLabels{distribution: known}, running: kept, want: &plan.Base{Data: []byte("kept"), Source: v1alpha2.ConfigSourceEmbedded}},
+		"the running base, and the pods keep the digest of a tag": {
+			spec: models, labels: imageLabels{distribution: known, digest: "sha256:1"}, running: pinned,
+			want: &plan.Base{Data: []byte("kept"), Source: v1alpha2.ConfigSourceEmbedded},
+		},
+		"the tag of the running image moved": {
+			spec: models, labels: imageLabels{distribution: known, digest: "sha256:2"}, running: pinned, want: embedded,
+		},
 		"the running base equals the catalog's base": {
 			spec: models, labels: imageLabels{distribution: known}, running: same, want: embedded,
 		},
@@ -74,8 +83,9 @@ func TestBaseConfig(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			own := newStack(t, tc.spec)
 			f := newFixture(t, &corev1.ConfigMap{ObjectMeta: childMeta(own, "my-base"), Data: map[string]string{names.ConfigFile: "kept"}})
+			image := &resolvedImage{Image: facts.Image{From: v1alpha2.ImageFromCatalogue}}
 			contents := resolve.Contents{"mine": {"base.yaml": []byte("mine")}}
-			got, err := f.baseConfig(t.Context(), own, &tc.labels, contents, &tc.running)
+			got, err := f.baseConfig(t.Context(), own, image, &tc.labels, contents, &tc.running)
 			if !errors.Is(err, tc.err) {
 				t.Errorf("error %v, want %v", err, tc.err)
 			}

@@ -37,7 +37,7 @@ func (r *Reconciler) bounds(ctx context.Context, stack *stack, image *resolvedIm
 	if rule == nil {
 		return nil, nil
 	}
-	if errs := plan.Bounded(rule, stack, image.distribution.Image); len(errs) > 0 {
+	if errs := plan.Bounded(rule, stack, image.Distribution.Image); len(errs) > 0 {
 		return nil, invalid(v1alpha2.ReasonForbiddenByBounds, intent.Messages(errs))
 	}
 	return rule, r.stacksBounded(ctx, stack, rule)

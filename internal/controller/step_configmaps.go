@@ -23,17 +23,13 @@ type configMaps struct {
 
 // readConfigMaps reads the ConfigMaps that the spec refers to. It records the references before it reads the
 // ConfigMaps, so that a later change to a ConfigMap requeues the stack.
-//
-// If the running configuration is from a ConfigMap in another namespace, and the stack is no longer allowed to read
-// this ConfigMap, a ConfigMap in the stack's own namespace does not replace it.
 func (r *Reconciler) readConfigMaps(
 	ctx context.Context, stack *stack, wishes *intent.Intent, running *rollout.Record, budget *resolve.Budget,
 ) (configMaps, error) {
-	uses := slices.Concat(intent.ConfigMaps(stack), intent.TrustedCA(stack))
+	uses := runningOf(stack, running).ConfigMaps(stack)
 	watched := slices.Clone(uses)
-	for i := range uses {
-		uses[i].NoOther = slices.Contains(running.Elsewhere, uses[i].ID())
-		watched = append(watched, uses[i].Here())
+	for _, use := range uses {
+		watched = append(watched, use.Here())
 	}
 	r.references.set(keyOf(stack), wishes.Secrets, watched)
 	contents, err := r.configMaps.Get(ctx, keyOf(stack), uses, budget)

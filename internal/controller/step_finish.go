@@ -244,7 +244,7 @@ func (r *Reconciler) describe(s *state) {
 	now.ResolvedDistribution = s.resolved()
 	if image := s.keptImage(); image != "" {
 		now.ResolvedDistribution.Image, now.ResolvedDistribution.ImageFrom, now.ResolvedDistribution.Digest = image, "", ""
-		now.ResolvedDistribution.CatalogueImage = s.image.catalog
+		now.ResolvedDistribution.CatalogueImage = s.image.Catalog
 	}
 	now.ConfigGeneration = nil
 	if made.Config != nil {
@@ -263,7 +263,7 @@ func (r *Reconciler) describeDistributions(s *state) {
 	own.ActiveDistribution, own.AvailableDistributions = "", nil
 	if names.Compat(s.stack.Annotations) {
 		own.ActiveDistribution = cmp.Or(s.stack.Spec.Distribution.Name, s.labels.distribution.Image)
-		own.AvailableDistributions = r.available.with(s.image.overrides.all)
+		own.AvailableDistributions = r.available.with(s.image.overrides.All)
 	}
 	s.stack.Status.DistributionConfig = &own
 	dropEmptyConfig(&s.stack.Status)
@@ -289,7 +289,7 @@ var releaseFrom = map[distribution.DetectedBy]string{
 func (s *state) resolved() *v1alpha2.ResolvedDistribution {
 	asked, image := s.stack.Spec.Distribution, &s.labels.distribution
 	resolved := &v1alpha2.ResolvedDistribution{
-		Name: asked.Name, Version: asked.Version, Image: image.Image, ImageFrom: s.image.from,
+		Name: asked.Name, Version: asked.Version, Image: image.Image, ImageFrom: s.image.From,
 		Digest: s.labels.digest, TagDigest: s.labels.tag.moved, ConfigSource: s.planned.plan.ConfigSource,
 		ServerReleaseFrom: releaseFrom[image.DetectedBy],
 		ConfigHash:        s.planned.plan.ConfigHash,
@@ -297,8 +297,8 @@ func (s *state) resolved() *v1alpha2.ResolvedDistribution {
 	if image.DetectedBy != distribution.Unknown {
 		resolved.ServerRelease = image.Release.Line
 	}
-	if resolved.Catalogue() != s.image.catalog {
-		resolved.CatalogueImage = s.image.catalog
+	if resolved.Catalogue() != s.image.Catalog {
+		resolved.CatalogueImage = s.image.Catalog
 	}
 	return resolved
 }

@@ -100,14 +100,14 @@ func TestResolvedDistribution(t *testing.T) {
 			}
 			tc.want.ConfigSource = s.planned.plan.ConfigSource
 			if tc.want.Image == "" {
-				tc.want.Image = s.image.catalog
+				tc.want.Image = s.image.Catalog
 			}
 			got := s.resolved()
 			if diff := cmp.Diff(&tc.want, got); diff != "" {
 				t.Errorf("resolved (-want +got):\n%s", diff)
 			}
-			if got.Catalogue() != s.image.catalog {
-				t.Errorf("the image of the catalog is %q, want %q", got.Catalogue(), s.image.catalog)
+			if got.Catalogue() != s.image.Catalog {
+				t.Errorf("the image of the catalog is %q, want %q", got.Catalogue(), s.image.Catalog)
 			}
 		})
 	}

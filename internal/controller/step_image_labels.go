@@ -41,7 +41,7 @@ func (r *Reconciler) imageLabels(
 ) (imageLabels, error) {
 	registries := image.config.Registries
 	r.pool.Configure(registryOptions(registries, r.identities))
-	found, known := imageLabels{distribution: image.distribution}, image.from == v1alpha2.ImageFromCatalogue
+	found, known := imageLabels{distribution: image.Distribution}, image.From == v1alpha2.ImageFromCatalogue
 	if !known {
 		var err error
 		if known, err = r.recordedLabels(ctx, stack, running, &found); err != nil {
@@ -107,8 +107,8 @@ func wantsLabeledBase(stack *stack) bool {
 func (r *Reconciler) recordedLabels(
 	ctx context.Context, stack *stack, running *rollout.Record, labels *imageLabels,
 ) (bool, error) {
-	asked, found := stack.Spec.Distribution, running.Distribution
-	if found.Image != labels.distribution.Image || found.Name != asked.Name || found.Version != asked.Version {
+	found := running.Distribution
+	if !runningOf(stack, running).SameImage(stack.Spec.Distribution, labels.distribution.Image) {
 		return false, nil
 	}
 	if wantsLabeledBase(stack) {

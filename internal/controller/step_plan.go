@@ -92,7 +92,7 @@ func (r *Reconciler) planInput(ctx context.Context, f planFacts) (planned, error
 	return planned{hostOwner: owner, input: plan.Input{
 		Running: recorded,
 		Object:  f.stack, Intent: f.intent, Distribution: f.labels.distribution, Digest: f.labels.digest,
-		CatalogueImage: f.image.catalog,
+		CatalogueImage: f.image.Catalog,
 		Limited:        limited(f.stack, f.workload),
 		RunningRelease: running.Distribution.Release, Before: before, Base: f.base,
 		Override:   plan.ReadOverride(f.stack, f.configMaps.contents),

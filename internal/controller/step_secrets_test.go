@@ -49,7 +49,10 @@ func TestExpiring(t *testing.T) {
 			use := intent.SecretUse{Secret: "cert", Key: corev1.TLSCertKey, Path: "spec", Purpose: intent.PurposeCertificate}
 			reader := fake.NewClientBuilder().WithObjects(secret).Build()
 			values, err := resolve.Secrets(t.Context(), reader,
-				resolve.SecretQuery{Namespace: "ns", Cache: reader, Uses: []intent.SecretUse{use}, Now: now})
+				resolve.SecretQuery{
+					Namespace: "ns", Cache: reader, Uses: []intent.SecretUse{use}, Now: now,
+					Text: func(string) bool { return false },
+				})
 			if err != nil {
 				t.Fatal(err)
 			}

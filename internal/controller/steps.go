@@ -42,7 +42,7 @@ var steps = []step{
 		return err
 	}},
 	{"base", v1alpha2.ConditionConfigGenerated, func(ctx context.Context, r *Reconciler, s *state) (err error) {
-		s.base, err = r.baseConfig(ctx, s.stack, &s.labels, s.configMaps.contents, &s.workload.running)
+		s.base, err = r.baseConfig(ctx, s.stack, &s.image, &s.labels, s.configMaps.contents, &s.workload.running)
 		return err
 	}},
 	{"external_images", v1alpha2.ConditionConfigGenerated, func(_ context.Context, r *Reconciler, s *state) (err error) {

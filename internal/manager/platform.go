@@ -4,23 +4,20 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-)
 
-// constraints is the kind with which OpenShift assigns the uid, gid and fsGroup of pods. OpenShift rejects pods with
-// other values.
-var constraints = schema.GroupKind{Group: "security.openshift.io", Kind: "SecurityContextConstraints"}
+	"github.com/llamastack/llama-stack-k8s-operator/internal/facts"
+)
 
 // openShift reports whether the cluster is OpenShift. The operator calls openShift only once, because the platform does
 // not change.
 func openShift(mapper meta.RESTMapper) (bool, error) {
-	_, err := mapper.RESTMapping(constraints)
+	_, err := mapper.RESTMapping(facts.Constraints.GroupKind())
 	switch {
 	case err == nil:
 		return true, nil
 	case meta.IsNoMatchError(err):
 		return false, nil
 	default:
-		return false, fmt.Errorf("look for %s: %w", constraints, err)
+		return false, fmt.Errorf("look for %s: %w", facts.Constraints.GroupKind(), err)
 	}
 }

@@ -6,11 +6,13 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/facts"
 )
 
 func TestOpenShift(t *testing.T) {
-	served := meta.NewDefaultRESTMapper([]schema.GroupVersion{{Group: constraints.Group, Version: "v1"}})
-	served.Add(constraints.WithVersion("v1"), meta.RESTScopeRoot)
+	served := meta.NewDefaultRESTMapper([]schema.GroupVersion{{Group: facts.Constraints.Group, Version: "v1"}})
+	served.Add(facts.Constraints, meta.RESTScopeRoot)
 	unreachable := errors.New("connection refused")
 	for name, tc := range map[string]struct {
 		mapper meta.RESTMapper

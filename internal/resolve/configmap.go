@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/facts"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
@@ -135,22 +136,19 @@ func (c *ConfigMaps) Get(
 }
 
 // find returns the content of the ConfigMap that a use refers to, and the use for the namespace in which the ConfigMap
-// was found. If a ConfigMap in another namespace does not exist or cannot be read, find reads the ConfigMap with the
-// same name in the stack's own namespace, unless the use is optional or has NoOther set. A nil content means that find
-// could read no ConfigMap.
+// was found. A nil content means that find could read no ConfigMap.
 func (c *ConfigMaps) find(
 	ctx context.Context, stack types.NamespacedName, use intent.ConfigMapUse, problems *problems,
 ) (*content, intent.ConfigMapUse, error) {
-	found, err := c.asked(ctx, stack, use)
-	if err != nil || found != nil || use.Optional {
-		return found, use, err
-	}
-	if here := use.Here(); use.Namespace != "" && !use.NoOther {
-		if found, err = c.asked(ctx, stack, here); err != nil || found != nil {
-			return found, here, err
+	for _, candidate := range facts.Candidates(use) {
+		found, err := c.asked(ctx, stack, candidate)
+		if err != nil || found != nil {
+			return found, candidate, err
 		}
 	}
-	problems.add(v1alpha2.ReasonConfigMapNotFound, c.notFound(use, stack.Namespace), use.Path)
+	if !use.Optional {
+		problems.add(v1alpha2.ReasonConfigMapNotFound, c.notFound(use, stack.Namespace), use.Path)
+	}
 	return nil, use, nil
 }
 
@@ -162,8 +160,8 @@ func (c *ConfigMaps) asked(ctx context.Context, stack types.NamespacedName, use 
 	}
 	name := types.NamespacedName{Namespace: cmp.Or(use.Namespace, stack.Namespace), Name: use.Name}
 	found, err := c.read(ctx, user{stack: stack}, name, use.ID(), use.NeededKeys())
-	if err == nil && found != nil && use.Namespace != "" && !names.AllowsNamespace(
-		map[string]string{names.AnnotationAllowNamespaces: found.allows}, stack.Namespace) {
+	if err == nil && found != nil &&
+		!facts.MayRead(use, map[string]string{names.AnnotationAllowNamespaces: found.allows}, stack.Namespace) {
 		return nil, nil
 	}
 	return found, err

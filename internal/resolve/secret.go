@@ -17,6 +17,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cabundle"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/facts"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/secretvalue"
@@ -121,7 +122,7 @@ type SecretQuery struct {
 // stops when they exceed the budget.
 func Secrets(ctx context.Context, direct client.Reader, query SecretQuery) (Values, error) {
 	values := Values{data: map[keyRef][]byte{}, authorities: map[string][]byte{}}
-	wanted, found := query.bySecret(), map[intent.SecretUse]problem{}
+	wanted, found := query.bySecret(), map[intent.SecretUse]*facts.Unusable{}
 	digest := newDigester(query.Key)
 	if query.Budget == nil {
 		query.Budget = &Budget{}
@@ -135,7 +136,7 @@ func Secrets(ctx context.Context, direct client.Reader, query SecretQuery) (Valu
 		size := values.keepAuthorities(secret, uses)
 		secret = only(secret, uses)
 		for _, use := range uses {
-			found[use] = query.check(secret, use)
+			found[use] = facts.CheckSecret(use, query.Namespace, secret, query.Text(use.EnvVar), query.Now)
 		}
 		if secret == nil {
 			continue
@@ -151,15 +152,12 @@ func Secrets(ctx context.Context, direct client.Reader, query SecretQuery) (Valu
 	return values, query.problems(found)
 }
 
-// problem is the reason and the message for a value that cannot be used. The reason is empty if the value can be used.
-type problem struct{ reason, sentence string }
-
 // problems returns the failure for the problems with the uses, in the order of the query, or nil if there are none.
-func (q *SecretQuery) problems(found map[intent.SecretUse]problem) error {
+func (q *SecretQuery) problems(found map[intent.SecretUse]*facts.Unusable) error {
 	all := &problems{condition: v1alpha2.ConditionSecretsResolved}
 	for _, use := range q.Uses {
-		if one := found[use]; one.reason != "" {
-			all.add(one.reason, one.sentence, use.Path)
+		if one := found[use]; one != nil {
+			all.add(one.Reason, one.Sentence, use.Path)
 		}
 	}
 	return all.failure()
@@ -215,34 +213,6 @@ func only(secret *corev1.Secret, uses []intent.SecretUse) *corev1.Secret {
 		}
 	}
 	return kept
-}
-
-// check returns the problem with the value of a use.
-func (q *SecretQuery) check(secret *corev1.Secret, use intent.SecretUse) problem {
-	if secret == nil {
-		return problem{
-			v1alpha2.ReasonSecretNotFound,
-			fmt.Sprintf("Secret %q not found in namespace %q", use.Secret, q.Namespace),
-		}
-	}
-	value, ok := secret.Data[use.Key]
-	key := fmt.Sprintf("Key %q of Secret %q in namespace %q", use.Key, use.Secret, q.Namespace)
-	switch {
-	case !ok:
-		return problem{v1alpha2.ReasonSecretKeyMissing, fmt.Sprintf("Key %q not found in Secret %q in namespace %q", use.Key, use.Secret, q.Namespace)}
-	case len(value) > 0 && use.Purpose == intent.PurposeCertificate:
-		if err := cabundle.CheckSecret(secret, q.Now); err != nil {
-			return problem{
-				v1alpha2.ReasonSecretValueUnusable,
-				fmt.Sprintf("Secret %q in namespace %q %v", use.Secret, q.Namespace, err),
-			}
-		}
-	default:
-		if err := secretvalue.Environment(use.EnvVar, value, q.Text(use.EnvVar)); err != nil {
-			return problem{v1alpha2.ReasonSecretValueUnusable, key + " " + err.Error()}
-		}
-	}
-	return problem{}
 }
 
 // read returns one Secret, or nil if it does not exist. A Secret at least as new as the cached metadata is enough,

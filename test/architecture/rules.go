@@ -42,7 +42,9 @@ var (
 		"internal/retention",
 		"internal/startup", "internal/status", "internal/quantity", "internal/typecheck", "internal/plan/settingpath",
 	})
-	pure     = slices.Concat(belowPlan, []string{"internal/plan", "internal/plan/compare", "internal/refusal"})
+	pure     = slices.Concat(belowPlan, []string{
+		"internal/facts", "internal/plan", "internal/plan/compare", "internal/refusal",
+	})
 	adapters = slices.Concat(pure, []string{
 		"internal/operatorconfig", "internal/resolve/...", "internal/apply", "internal/probe",
 	})
@@ -117,6 +119,7 @@ var Rules = []Rule{
 	{Path: "internal/plan/settingpath", Kind: Pure, Imports: []string{"internal/envref", "internal/stackconfig/yamlnode"}},
 	{Path: "internal/plan", Kind: Pure, Imports: belowPlan},
 	{Path: "internal/plan/compare", Kind: Pure, Imports: slices.Concat(belowPlan, []string{"internal/plan"})},
+	{Path: "internal/facts", Kind: Pure, Imports: slices.Concat(belowPlan, []string{"internal/operatorconfig"})},
 	{Path: "internal/absorb", Kind: Pure, Imports: pure},
 	{Path: "internal/redact", Kind: Pure, Imports: []string{
 		"internal/envref", "internal/names", "internal/stackconfig/credential",

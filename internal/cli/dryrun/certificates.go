@@ -3,11 +3,11 @@ package dryrun
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cabundle"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/facts"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
@@ -15,15 +15,18 @@ import (
 )
 
 // trust returns the certificate authorities that the server of a stack trusts. A ConfigMap that is missing from the
-// files does not cause an error, because only the content of the CA bundle depends on it, unless it is only in another
-// namespace.
+// files, or that the user cannot read, does not cause an error, because only the content of the CA bundle depends on
+// it, unless it is only in another namespace.
 func (m *Manifests) trust(object *v1alpha2.LlamaStackDistribution) (plan.Trust, error) {
 	contents := m.contents(object)
 	for _, use := range intent.ConfigMaps(object) {
-		key := Key{Namespace: object.Namespace, Name: use.Name}
-		other := elsewhere(m, m.ConfigMaps, key)
-		if use.Purpose == intent.PurposeCABundle && use.Namespace == "" && other != "" {
-			return plan.Trust{}, fmt.Errorf("%s: %s", use.Path, m.inOther("ConfigMap", key, other))
+		if use.Purpose != intent.PurposeCABundle || contents[use.ID()] != nil || contents[use.Here().ID()] != nil {
+			continue
+		}
+		key := Key{Namespace: cmp.Or(use.Namespace, object.Namespace), Name: use.Name}
+		inOther := use.Namespace == "" && elsewhere(m, m.ConfigMaps, key) != ""
+		if inOther || m.Live && !m.Denied[key] {
+			return plan.Trust{}, m.unusable(use, object.Namespace)
 		}
 	}
 	trust, unusable := plan.ReadTrust(object, contents)
@@ -41,11 +44,12 @@ func (m *Manifests) trust(object *v1alpha2.LlamaStackDistribution) (plan.Trust, 
 // key. It omits ConfigMaps that the files do not contain, and ConfigMaps that the stack cannot read.
 func (m *Manifests) contents(object *v1alpha2.LlamaStackDistribution) map[string]map[string][]byte {
 	contents := make(map[string]map[string][]byte)
-	for _, use := range slices.Concat(intent.ConfigMaps(object), intent.TrustedCA(object)) {
-		for _, use := range []intent.ConfigMapUse{use, use.Here()} {
+	for _, use := range m.known().ConfigMaps(object) {
+		for _, use := range facts.Candidates(use) {
 			configMap, ok := m.ConfigMaps[Key{Namespace: cmp.Or(use.Namespace, object.Namespace), Name: use.Name}]
-			if ok && (use.Namespace == "" || names.AllowsNamespace(configMap.Annotations, object.Namespace)) {
+			if ok && facts.MayRead(use, configMap.Annotations, object.Namespace) {
 				contents[use.ID()] = plan.ConfigMapFiles(configMap)
+				break
 			}
 		}
 	}
@@ -55,13 +59,11 @@ func (m *Manifests) contents(object *v1alpha2.LlamaStackDistribution) map[string
 // serving returns the certificate of a stack's server. It returns nil if the spec does not refer to a certificate, or
 // if the files do not contain the Secret exactly once.
 func (m *Manifests) serving(object *v1alpha2.LlamaStackDistribution) *cabundle.Serving {
-	key := Key{Namespace: object.Namespace, Name: render.TLSSecret(&object.Spec)}
-	secret, ok := m.Secrets[key]
-	if !ok || m.SecretsTwice[key] {
+	secret := m.secret(Key{Namespace: object.Namespace, Name: render.TLSSecret(&object.Spec)})
+	if secret == nil {
 		return nil
 	}
-	values := content(secret.Data, secret.StringData)
-	return cabundle.NewServing(values[names.TLSCertificate], values[names.TLSAuthority])
+	return cabundle.NewServing(secret.Data[names.TLSCertificate], secret.Data[names.TLSAuthority])
 }
 
 // unreadCertificate adds a note about a certificate that the files do not contain. The note names the objects that the

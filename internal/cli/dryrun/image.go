@@ -6,6 +6,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/facts"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 )
 
@@ -18,28 +19,34 @@ type Image struct {
 	Base    []byte
 }
 
-// labeled returns the image of a stack if an operator reads the labels of the image, because it is not in the catalog.
-func (m *Manifests) labeled(spec *v1alpha2.LlamaStackDistributionSpec) (image string, ok bool) {
-	if spec.Distribution.Image != "" {
-		return spec.Distribution.Image, true
+// resolve returns the image of a stack, with the release in its label if this label is known. The RELATED_IMAGE
+// variables of the operator are not known.
+func (m *Manifests) resolve(spec *v1alpha2.LlamaStackDistributionSpec) (facts.Image, error) {
+	overrides, known := facts.NewOverrides(nil, m.Config), m.known()
+	overrides.RelatedUnknown = true
+	image, err := known.Image(spec.Distribution, overrides)
+	if err != nil {
+		return image, fmt.Errorf("%s: %w", distribution.Path(err), err)
 	}
-	return m.Config.Images.Image(spec.Distribution.Name, spec.Distribution.Version)
-}
-
-// image returns what the user set about the image of a stack.
-func (m *Manifests) image(spec *v1alpha2.LlamaStackDistributionSpec) Image {
-	if _, ok := m.labeled(spec); !ok {
-		return Image{}
+	if image.From == v1alpha2.ImageFromCatalogue {
+		return image, nil
 	}
-	return m.Image
+	label := m.Image.Release
+	if label == "" && known.SameImage(spec.Distribution, image.Distribution.Image) {
+		label = known.Record.Distribution.Label
+	}
+	image.Distribution, err = image.Distribution.WithLabel(label, true)
+	return image, err
 }
 
 // LabeledImages returns the images of all stacks that are not in the catalog, sorted.
 func (m *Manifests) LabeledImages() []string {
 	var images []string
 	for i := range m.Stacks {
-		if image, ok := m.labeled(&m.Stacks[i].Object.Spec); ok && !slices.Contains(images, image) {
-			images = append(images, image)
+		image, err := m.resolve(&m.Stacks[i].Object.Spec)
+		name := image.Distribution.Image
+		if err == nil && image.From != v1alpha2.ImageFromCatalogue && !slices.Contains(images, name) {
+			images = append(images, name)
 		}
 	}
 	slices.Sort(images)
@@ -47,9 +54,9 @@ func (m *Manifests) LabeledImages() []string {
 }
 
 // isUnread reports whether the labels of an image are not known.
-func (m *Manifests) isUnread(spec *v1alpha2.LlamaStackDistributionSpec, resolved *distribution.Resolved) bool {
-	_, ok := m.labeled(spec)
-	return ok && (m.running == nil || m.running.Record.Distribution.Image != resolved.Image)
+func (m *Manifests) isUnread(spec *v1alpha2.LlamaStackDistributionSpec, image *facts.Image) bool {
+	return image.From != v1alpha2.ImageFromCatalogue &&
+		!m.known().SameImage(spec.Distribution, image.Distribution.Image)
 }
 
 // unreadBase returns the note about a stack whose base configuration is in an image.

@@ -17,6 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/bounds"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/facts"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/ogxserver"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/suggest"
@@ -42,6 +43,8 @@ type Manifests struct {
 	Others, Notes []string
 	// Config is the configuration from the operator's ConfigMap.
 	Config operatorconfig.Config
+	// Platform is what is known of the cluster. The zero value stands for an unknown cluster, which is not OpenShift.
+	Platform facts.Platform
 	// Live reports whether the objects come from a cluster and not from files.
 	Live bool
 	// Pasted reports whether the objects come from text that is not in a file. If Pasted is true, remedies do not name

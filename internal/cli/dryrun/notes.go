@@ -32,9 +32,12 @@ func (m *Manifests) notes(s Stack, built *plan.Plan) []string {
 		}
 	}
 	notes = append(notes, externalNotes(built.External())...)
-	if image, ok := m.unreadImage(&s.Object.Spec); ok {
+	spec := &s.Object.Spec
+	image, err := m.resolve(spec)
+	if err == nil && plan.NeedsBase(spec) && spec.BaseConfig == nil && spec.Distribution.Name != "" &&
+		m.isUnread(spec, &image) {
 		notes = append(notes, fmt.Sprintf("this command does not read the labels of image %q; in a cluster, the operator uses "+
-			"the configuration in these labels and, unless the stack specifies a version, the release in these labels", image))
+			"the configuration in these labels and, unless the stack specifies a version, the release in these labels", image.Distribution.Image))
 	}
 	return notes
 }

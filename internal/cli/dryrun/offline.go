@@ -13,9 +13,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/facts"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
@@ -121,15 +121,6 @@ func (o *Outcome) rename(name func(string) string) {
 	}
 }
 
-// unreadImage returns the image that the operator's ConfigMap sets for a distribution, if the operator would read the
-// base configuration from the labels of this image. Otherwise, it returns false.
-func (m *Manifests) unreadImage(spec *v1alpha2.LlamaStackDistributionSpec) (string, bool) {
-	if !plan.NeedsBase(spec) || spec.BaseConfig != nil {
-		return "", false
-	}
-	return m.Config.Images.Image(spec.Distribution.Name, spec.Distribution.Version)
-}
-
 // Refuse records an error, or each finding of a failed plan.
 func (o *Outcome) Refuse(err error) {
 	failed, ok := errors.AsType[*plan.ConfigError](err)
@@ -148,14 +139,11 @@ func (o *Outcome) Warn(findings []stackconfig.Finding) {
 	o.Warnings = plan.Warnings(o.Warnings, findings)
 }
 
-// cluster returns the settings in the operator's ConfigMap that apply to every stack. It assumes that the cluster
-// serves the Gateway API if a Gateway is configured.
-func cluster(config operatorconfig.Config) render.Cluster {
-	return render.Cluster{
-		NetworkPolicies: config.Features.NetworkPolicies, Ingress: render.Ingress(config.Ingress),
-		Gateway: (*render.Gateway)(config.Gateway), HTTPRoutes: config.Gateway != nil,
-		BackendTLSPolicies: config.Gateway != nil,
-	}
+// cluster returns the settings that apply to every stack. Without the operator's ConfigMap, they are the default ones.
+func (m *Manifests) cluster() render.Cluster {
+	cluster := m.Platform.Cluster(m.Config)
+	cluster.ExposureUnknown = false
+	return cluster
 }
 
 func (m *Manifests) build(
@@ -196,25 +184,17 @@ func (m *Manifests) Input(
 ) (plan.Input, error) {
 	var input plan.Input
 	spec := &object.Spec
-	resolved, err := distribution.Resolve(spec.Distribution.Name, spec.Distribution.Image, spec.Distribution.Version,
-		m.Config.Images)
+	image, err := m.resolve(spec)
 	if err != nil {
-		return input, fmt.Errorf("%s: %w", distribution.Path(err), err)
-	}
-	if m.running != nil {
-		if resolved, err = m.running.labeled(resolved); err != nil {
-			return input, err
-		}
-	}
-	if resolved, err = resolved.WithLabel(m.image(spec).Release, true); err != nil {
 		return input, err
 	}
 	limits, _ := m.bounds(object.Namespace)
 	input = plan.Input{
-		Object: object, Intent: in, Distribution: resolved, Cluster: cluster(m.Config), Before: before, Bounds: limits,
-		Unread: m.isUnread(spec, &resolved),
+		Object: object, Intent: in, Distribution: image.Distribution, CatalogueImage: image.Catalog,
+		Cluster: m.cluster(), OpenShift: m.Platform.OpenShift, Before: before, Bounds: limits,
+		Unread: m.isUnread(spec, &image),
 	}
-	if err := m.references(&input); err != nil {
+	if err := m.references(&input, &image); err != nil {
 		return input, err
 	}
 	if m.running != nil {
@@ -224,10 +204,10 @@ func (m *Manifests) Input(
 }
 
 // references adds the contents of the ConfigMaps and Secrets that a stack refers to.
-func (m *Manifests) references(input *plan.Input) (err error) {
+func (m *Manifests) references(input *plan.Input, image *facts.Image) (err error) {
 	object := input.Object
 	if plan.NeedsBase(&object.Spec) {
-		if input.Base, err = m.base(object, input.Distribution); err != nil {
+		if input.Base, err = m.base(object, image); err != nil {
 			return err
 		}
 	}
@@ -243,21 +223,27 @@ func (m *Manifests) references(input *plan.Input) (err error) {
 
 // base returns the base configuration: the content of the ConfigMap in the spec, the base of the running stack, or the
 // copy that is part of the operator. It returns nil if there is no base and the plan does not require one.
-func (m *Manifests) base(object *v1alpha2.LlamaStackDistribution, resolved distribution.Resolved) (*plan.Base, error) {
-	if source := object.Spec.BaseConfig; source != nil {
-		data, err := m.configMapKey(object.Namespace, "spec.baseConfig", source.ConfigMapName, source.Key)
+func (m *Manifests) base(object *v1alpha2.LlamaStackDistribution, image *facts.Image) (*plan.Base, error) {
+	if given := object.Spec.BaseConfig; given != nil {
+		configMap, err := m.configMap(object.Namespace, "spec.baseConfig", given.ConfigMapName)
 		if err != nil {
 			return nil, err
 		}
-		return &plan.Base{Data: data, Source: v1alpha2.ConfigSourceConfigMap}, nil
-	}
-	if set := m.image(&object.Spec).Base; set != nil {
-		return &plan.Base{Data: set, Source: v1alpha2.ConfigSourceOCILabel}, nil
-	}
-	if m.running != nil {
-		if kept := m.running.keptBase(&object.Spec, resolved); kept != nil {
-			return kept, nil
+		files := plan.ConfigMapFiles(configMap)
+		base := plan.ReadBase(object, map[string]map[string][]byte{given.ConfigMapName: files})
+		if base == nil {
+			key := cmp.Or(given.Key, v1alpha2.DefaultConfigKey)
+			err = noKey("spec.baseConfig.key", given.ConfigMapName, key, files)
 		}
+		return base, err
+	}
+	if m.Image.Base != nil && image.From != v1alpha2.ImageFromCatalogue {
+		return &plan.Base{Data: m.Image.Base, Source: v1alpha2.ConfigSourceOCILabel}, nil
+	}
+	known, resolved := m.known(), &image.Distribution
+	source, keeps := known.KeepsBase(object.Spec.Distribution, image, known.Record.Distribution.Digest)
+	if keeps && m.running.Base != nil {
+		return &plan.Base{Data: m.running.Base, Source: source}, nil
 	}
 	if resolved.Base == nil && (plan.BaseOptional(object) || m.NotesUnknown) {
 		return nil, nil
@@ -276,32 +262,24 @@ func (m *Manifests) base(object *v1alpha2.LlamaStackDistribution, resolved distr
 
 // Override returns the complete configuration in the ConfigMap of spec.overrideConfig.
 func (m *Manifests) Override(object *v1alpha2.LlamaStackDistribution) (*plan.Override, error) {
-	const path = "spec.overrideConfig"
 	use, found := intent.OverrideUse(object), plan.ReadOverride(object, m.contents(object))
 	if found.Files == nil {
-		if _, err := m.configMap(cmp.Or(use.Namespace, object.Namespace), path, use.Name); err != nil {
-			return nil, err
-		}
-		return nil, fmt.Errorf("%s: the stack cannot use ConfigMap %q in namespace %q; add the namespace %q to the "+
-			"annotation %s on the ConfigMap", path, use.Name, use.Namespace, object.Namespace, names.AnnotationAllowNamespaces)
+		return nil, m.unusable(use, object.Namespace)
 	}
 	if _, ok := found.Files[found.Key]; !ok && len(use.Keys)+len(use.AnyOf) > 0 {
-		return nil, noKey(path+".key", use.Name, found.Key, found.Files)
+		return nil, noKey("spec.overrideConfig.key", use.Name, found.Key, found.Files)
 	}
 	return found, nil
 }
 
-func (m *Manifests) configMapKey(namespace, path, name, key string) ([]byte, error) {
-	key = cmp.Or(key, v1alpha2.DefaultConfigKey)
-	configMap, err := m.configMap(namespace, path, name)
-	if err != nil {
-		return nil, err
+// unusable returns the error for a ConfigMap that a stack in a namespace needs and cannot use.
+func (m *Manifests) unusable(use intent.ConfigMapUse, namespace string) error {
+	path := strings.TrimSuffix(use.Path, ".configMapName")
+	if _, err := m.configMap(cmp.Or(use.Namespace, namespace), path, use.Name); err != nil {
+		return err
 	}
-	values := plan.ConfigMapFiles(configMap)
-	if data, ok := values[key]; ok {
-		return data, nil
-	}
-	return nil, noKey(path+".key", name, key, values)
+	return fmt.Errorf("%s: the stack cannot use ConfigMap %q in namespace %q; add the namespace %q to the "+
+		"annotation %s on the ConfigMap", path, use.Name, use.Namespace, namespace, names.AnnotationAllowNamespaces)
 }
 
 // noKey returns the error for a key that a ConfigMap does not have.

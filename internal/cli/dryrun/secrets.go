@@ -8,12 +8,22 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cabundle"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/facts"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/secretvalue"
 )
+
+// secret returns a Secret with all its values in the field Data, as an API server stores it. It returns nil if the
+// files do not contain the Secret exactly once.
+func (m *Manifests) secret(key Key) *corev1.Secret {
+	secret, ok := m.Secrets[key]
+	if !ok || m.SecretsTwice[key] {
+		return nil
+	}
+	return &corev1.Secret{Type: secret.Type, Data: content(secret.Data, secret.StringData)}
+}
 
 // secretProblems checks the Secrets in the files as the operator checks the Secrets in a cluster. A missing Secret is
 // not a problem, because users rarely keep Secrets with manifests, unless it is only in another namespace. Messages do
@@ -23,46 +33,37 @@ func (m *Manifests) secretProblems(in *intent.Intent, rel *release.Release) []st
 	var problems []string
 	for _, use := range in.Secrets {
 		key := Key{Namespace: in.Namespace, Name: use.Secret}
-		secret, ok := m.Secrets[key]
 		if other := elsewhere(m, m.Secrets, key); other != "" {
 			problems = append(problems, use.Path+": "+m.inOther("Secret", key, other))
 		}
-		if !ok || m.SecretsTwice[key] {
+		secret := m.secret(key)
+		if secret == nil {
 			continue
 		}
-		if problem := m.secretProblem(secret, use, wantsText(use.EnvVar)); problem != "" {
-			problems = append(problems, use.Path+": "+problem)
+		_, found := secret.Data[use.Key]
+		problem := facts.CheckSecret(use, in.Namespace, secret, wantsText(use.EnvVar), m.Now)
+		switch {
+		case !found:
+			problems = append(problems, use.Path+": "+problem.Sentence+"; "+addKey(secret))
+		case problem != nil && !slices.Contains(problems, use.Path+": "+problem.Sentence):
+			problems = append(problems, use.Path+": "+problem.Sentence)
+		case problem != nil: // the other key of the same certificate has the problem too
+		case use.Purpose == intent.PurposeConnectionString:
+			problems = m.derivedProblems(in.Namespace, []secretvalue.Derived{{
+				Secret: use.Secret, SecretKey: use.Key, Part: secretvalue.PartHost, FieldPath: use.Path,
+			}}, problems)
 		}
 	}
 	return problems
 }
 
-// secretProblem returns the problem with one key, or "" if there is none.
-func (m *Manifests) secretProblem(secret *corev1.Secret, use intent.SecretUse, wantsText bool) string {
-	values := content(secret.Data, secret.StringData)
-	value, ok := values[use.Key]
-	key := fmt.Sprintf("key %q of Secret %q", use.Key, use.Secret)
-	switch {
-	case !ok && len(values) == 0:
-		return fmt.Sprintf("Secret %q has no keys; add the key %q", use.Secret, use.Key)
-	case !ok:
-		return fmt.Sprintf("Secret %q has no key %q; add the key to the Secret, or use one of its keys: %s", use.Secret, use.Key,
-			strings.Join(slices.Sorted(maps.Keys(values)), ", "))
-	case len(value) > 0 && use.Purpose == intent.PurposeCertificate:
-		typed := corev1.Secret{Type: secret.Type, Data: values}
-		if err := cabundle.CheckSecret(&typed, m.Now); err != nil {
-			return fmt.Sprintf("Secret %q %v", use.Secret, err)
-		}
-	case len(value) > 0 && use.Purpose == intent.PurposeConnectionString:
-		if _, err := secretvalue.Derive(secretvalue.PartHost, string(value)); err != nil {
-			return key + ": " + err.Error()
-		}
-	default:
-		if err := secretvalue.Environment(use.EnvVar, value, wantsText); err != nil {
-			return key + " " + err.Error()
-		}
+// addKey returns the remedy for a key that a Secret does not have.
+func addKey(secret *corev1.Secret) string {
+	if len(secret.Data) == 0 {
+		return "add the key to the Secret, which has no keys"
 	}
-	return ""
+	return "add the key to the Secret, or use one of its keys: " +
+		strings.Join(slices.Sorted(maps.Keys(secret.Data)), ", ")
 }
 
 // derivedProblems checks the values from which the operator derives others, for example the parts of a connection
@@ -70,16 +71,11 @@ func (m *Manifests) secretProblem(secret *corev1.Secret, use intent.SecretUse, w
 func (m *Manifests) derivedProblems(namespace string, derived []secretvalue.Derived, problems []string) []string {
 	for i := range derived {
 		entry := &derived[i]
-		key := Key{Namespace: namespace, Name: entry.Secret}
-		secret, ok := m.Secrets[key]
-		if !ok || m.SecretsTwice[key] {
-			continue
+		secret := m.secret(Key{Namespace: namespace, Name: entry.Secret})
+		if secret == nil || len(secret.Data[entry.SecretKey]) == 0 {
+			continue // CheckSecret reports an empty value
 		}
-		value := content(secret.Data, secret.StringData)[entry.SecretKey]
-		if len(value) == 0 {
-			continue // secretProblem reports it
-		}
-		if _, err := entry.Derive(string(value)); err != nil {
+		if _, err := entry.Derive(string(secret.Data[entry.SecretKey])); err != nil {
 			text := fmt.Sprintf("%s: key %q of Secret %q: %v", entry.FieldPath, entry.SecretKey, entry.Secret, err)
 			if !slices.Contains(problems, text) {
 				problems = append(problems, text)

@@ -2,6 +2,7 @@ package kube
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/go-logr/logr"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
@@ -13,7 +14,9 @@ import (
 	eventsv1 "k8s.io/api/events/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
@@ -77,6 +80,22 @@ func (c *Cluster) Discovery() (discovery.DiscoveryInterface, error) {
 		return nil, fmt.Errorf("create a client: %w", err)
 	}
 	return found, nil
+}
+
+// Serves reports whether the API server serves a kind.
+func (c *Cluster) Serves(kind schema.GroupVersionKind) (bool, error) {
+	asked, err := c.Discovery()
+	if err != nil {
+		return false, err
+	}
+	served, err := asked.ServerResourcesForGroupVersion(kind.GroupVersion().String())
+	switch {
+	case apierrors.IsNotFound(err):
+		return false, nil
+	case err != nil:
+		return false, Explain(err, "get", schema.GroupResource{Resource: "/apis"}, "")
+	}
+	return slices.ContainsFunc(served.APIResources, func(r metav1.APIResource) bool { return r.Kind == kind.Kind }), nil
 }
 
 // Version returns the version of the API server.

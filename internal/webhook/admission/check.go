@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -16,10 +15,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/bounds"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/facts"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/trial"
@@ -54,20 +53,22 @@ func (v *Validator) check(ctx context.Context, object *stack, before *retention.
 	if err != nil {
 		return found // the operator is starting; it makes the other checks when it reconciles the stack
 	}
-	resolved, err := v.resolve(object, config)
+	image, err := (&facts.Running{Status: object.Status}).Image(object.Spec.Distribution,
+		facts.NewOverrides(v.options.RelatedImages, config))
 	if err != nil {
 		found.errs = append(found.errs, field.Invalid(field.NewPath(distribution.Path(err)), object.Spec.Distribution.Name,
 			err.Error()))
 		return found
 	}
-	if errs := plan.Bounded(v.bounds(ctx, config, object.Namespace), object, resolved.Image); len(errs) > 0 {
+	if errs := plan.Bounded(v.bounds(ctx, config, object.Namespace), object, image.Distribution.Image); len(errs) > 0 {
 		found.errs = append(found.errs, errs...)
 		return found
 	}
 	if validate.SpecBytes(object) <= maxPlanned {
 		v.compare(ctx, plan.Input{
-			Object: object, Intent: in, Distribution: resolved, OpenShift: v.options.OpenShift, Cluster: v.cluster(config),
-			Before: before, Unread: resolved.Base == nil || !v.isCatalog(object, config),
+			Object: object, Intent: in, Distribution: image.Distribution, OpenShift: v.options.OpenShift,
+			Cluster: facts.Platform{OpenShift: v.options.OpenShift}.Cluster(config), Before: before,
+			Unread: image.Distribution.Base == nil || image.From != v1alpha2.ImageFromCatalogue,
 		}, &found)
 	}
 	return found
@@ -96,31 +97,6 @@ func (v *Validator) config(ctx context.Context) (operatorconfig.Config, error) {
 	ctx, cancel := context.WithTimeout(ctx, configPatience)
 	defer cancel()
 	return v.options.Config(ctx)
-}
-
-// resolve determines the image and the release as the operator does: a running stack keeps its image as long as its
-// distribution name and version do not change and no override replaces the image.
-func (v *Validator) resolve(object *stack, config operatorconfig.Config) (distribution.Resolved, error) {
-	asked, images := object.Spec.Distribution, distribution.Overrides{}
-	if in := object.Status.ResolvedDistribution; in != nil && in.Name == asked.Name && in.Version == asked.Version {
-		recorded := in.Catalogue()
-		current, err := distribution.Resolve(asked.Name, asked.Image, asked.Version, nil)
-		if recorded != "" && (err != nil || current.Image != recorded) {
-			images[asked.Name] = recorded
-		}
-	}
-	maps.Copy(images, v.options.RelatedImages)
-	maps.Copy(images, config.Images)
-	return distribution.Resolve(asked.Name, asked.Image, asked.Version, images)
-}
-
-// isCatalog reports whether the image is in the catalog. The catalog contains the base configurations of its images, so
-// the webhook does not need to read the labels of these images.
-func (v *Validator) isCatalog(object *stack, config operatorconfig.Config) bool {
-	asked := object.Spec.Distribution
-	_, related := v.options.RelatedImages.Image(asked.Name, asked.Version)
-	_, configured := config.Images.Image(asked.Name, asked.Version)
-	return asked.Name != "" && !related && !configured && !config.Unknown(operatorconfig.KeyImageOverrides)
 }
 
 // compare builds the plan of a stack to find settings that the stack's server release does not accept, and the warnings
@@ -226,16 +202,6 @@ func (v *Validator) readOwn(ctx context.Context, in *plan.Input) bool {
 	}
 	in.Base = plan.ReadBase(in.Object, contents)
 	return in.Base != nil && len(in.Base.Data) <= maxPlanned
-}
-
-// cluster returns the settings in the operator's ConfigMap that apply to every stack. The webhook does not determine
-// which optional kinds the cluster serves. A dry run of an object whose kind is not served has no effect.
-func (v *Validator) cluster(config operatorconfig.Config) render.Cluster {
-	return render.Cluster{
-		NetworkPolicies: config.Features.NetworkPolicies, Ingress: render.Ingress(config.Ingress),
-		Gateway: (*render.Gateway)(config.Gateway), Routes: v.options.OpenShift, HTTPRoutes: config.Gateway != nil,
-		ExposureUnknown: config.Unknown(operatorconfig.KeyIngress) || config.Unknown(operatorconfig.KeyGateway),
-	}
 }
 
 // prepared is the distribution that Prepare plans.
