@@ -69,7 +69,8 @@ func TestUpgradeRestartsNoOlderStack(t *testing.T) {
 	}
 	const before, since = "0.2.1[0-6])", "0.2.1[0-6] | 0.2.1[0-6][!0-9]*)"
 	f := newFixture(t, config)
-	was := f.applyOlderRendering(t, newV1alpha1Stack(t, spec+"}"), func(deployment *appsv1ac.DeploymentApplyConfiguration) {
+	older := newV1alpha1Stack(t, spec+"}")
+	was := f.applyOlderRendering(t, older, func(deployment *appsv1ac.DeploymentApplyConfiguration) {
 		pod := deployment.Spec.Template.Spec.WithEnableServiceLinks(false)
 		script := &pod.Containers[0].Command[2]
 		if !strings.Contains(*script, since) {

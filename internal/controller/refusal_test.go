@@ -216,8 +216,9 @@ func TestTakeOverKeepsTheTemplate(t *testing.T) {
 	})
 }
 
-// TestConfigMapNameThatIsTaken checks that the operator reports another object that has the name of the ConfigMap with the
-// configuration, and does not write this object. After the object is deleted, the operator creates the ConfigMap.
+// TestConfigMapNameThatIsTaken checks that the operator reports another object that has the name of the ConfigMap
+// with the configuration, and does not write this object. After the object is deleted, the operator creates the
+// ConfigMap.
 func TestConfigMapNameThatIsTaken(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	first := env.StartReconciler(t, "taken")

@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// former writes entries to the namespace that the base configuration names. The server uses that namespace as long as the
-// operator generates no configuration for the stack.
+// former writes entries to the namespace that the base configuration names. The server uses that namespace as long as
+// the operator generates no configuration for the stack.
 func (w *world) former(t *testing.T, things ...[]any) {
 	t.Helper()
 	w.ask(t, request{Config: config{}.text(w), Env: w.env, Do: things, Namespace: &w.base})

@@ -134,11 +134,6 @@ func (w *world) namespace() string {
 	return w.base + "/team-a/my-stack"
 }
 
-// prefixed reports whether the store puts the namespace before each key.
-func (w *world) prefixed() bool {
-	return w.store != "kv_sqlite" || w.rel.Runtime.RegistryKeepsNamespace
-}
-
 // backend returns the registry's backend as YAML for a configuration.
 func (w *world) backend() string {
 	switch w.store {
