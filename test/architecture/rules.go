@@ -42,7 +42,7 @@ var (
 		"internal/retention",
 		"internal/startup", "internal/status", "internal/quantity", "internal/typecheck", "internal/plan/settingpath",
 	})
-	pure     = slices.Concat(belowPlan, []string{
+	pure = slices.Concat(belowPlan, []string{
 		"internal/facts", "internal/plan", "internal/plan/compare", "internal/refusal",
 	})
 	adapters = slices.Concat(pure, []string{
