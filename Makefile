@@ -18,18 +18,18 @@ BIN := $(CACHE)/bin
 
 # These are the pure packages in docs/development/architecture.md. A test in test/architecture compares this list with
 # its table.
-PURE_PACKAGES := api internal/absorb internal/bounds internal/cabundle internal/cli/change internal/cli/document internal/cli/dryrun internal/cli/findings internal/cli/upgrade internal/cli/view \
-	internal/convert internal/distribution internal/doctor internal/envref internal/externalprovider internal/facts internal/imagename internal/intent internal/jsontext internal/manifest internal/names internal/ogxserver internal/operatorconfig internal/plan internal/playground internal/podspec internal/podtemplate internal/quantity \
-	internal/redact internal/refusal internal/rollout internal/render internal/retention internal/stackconfig internal/startup internal/status internal/suggest internal/support internal/typecheck internal/validate internal/volume
+PURE_PACKAGES := api internal/migrate/absorb internal/core/bounds internal/core/cabundle internal/cli/change internal/core/document internal/core/dryrun internal/core/findings internal/cli/upgrade internal/cli/view \
+	internal/migrate/convert internal/core/distribution internal/cli/doctor internal/core/envref internal/core/externalprovider internal/core/facts internal/core/imagename internal/core/intent internal/core/jsontext internal/migrate/manifest internal/core/names internal/migrate/ogxserver internal/core/operatorconfig internal/core/plan internal/playground internal/core/podspec internal/core/podtemplate internal/core/quantity \
+	internal/core/redact internal/core/refusal internal/core/rollout internal/core/render internal/core/retention internal/core/stackconfig internal/core/startup internal/core/status internal/core/suggest internal/cli/support internal/core/typecheck internal/core/validate internal/core/volume
 PURE := $(patsubst %,./%/...,$(PURE_PACKAGES))
 
 # These packages start goroutines. Their tests run under the race detector, the longest first. It makes tests about six
 # times as slow, so two packages run without it, except for some of their tests: those with a running operator, and those
 # in which several goroutines use the registry client.
-RACE_PACKAGES := internal/manager internal/webhook internal/migration internal/apply internal/bundle internal/informer internal/probe \
-	internal/resolve/registry/cloud internal/controller/metrics internal/controller/queue internal/share internal/cli/forward internal/cli/inspect internal/cli/podlogs internal/cli/progress
+RACE_PACKAGES := internal/operator/manager internal/operator/webhook internal/cluster/migration internal/cluster/apply internal/cli/bundle internal/cluster/informer internal/cluster/probe \
+	internal/cluster/resolve/registry/cloud internal/operator/controller/metrics internal/operator/controller/queue internal/cluster/share internal/cli/forward internal/cli/inspect internal/cli/podlogs internal/cli/progress
 RACE := $(patsubst %,./%/...,$(RACE_PACKAGES))
-PARTLY_RACE := ./internal/controller ./internal/resolve/registry
+PARTLY_RACE := ./internal/operator/controller ./internal/cluster/resolve/registry
 RACE_TESTS := ^Test(Running|Pool|Watch|ManyStacks|Together)
 race_tests = -p=1 -timeout=30m $(1) -run='$(RACE_TESTS)' $(PARTLY_RACE) + -p=1 -timeout=30m $(1) $(RACE)
 
@@ -163,7 +163,7 @@ test-faults: cluster-tool $(BIN)/gotestsum ## Test the operator with faults in i
 	@export $(ASSETS); mkdir -p $(CACHE)/test; status=0; \
 	hack/test test-faults -count=1 -timeout=60m ./test/faults -all -table=$(abspath $(CACHE))/test/faults.md \
 		+ -count=1 -timeout=60m ./test/transition -all \
-		+ -count=1 -timeout=60m -run='DisconnectAfterWrites$$' ./internal/controller -all || status=$$?; \
+		+ -count=1 -timeout=60m -run='DisconnectAfterWrites$$' ./internal/operator/controller -all || status=$$?; \
 	cat $(CACHE)/test/faults.md; exit $$status
 
 .PHONY: test-cold
@@ -246,11 +246,11 @@ bench-scale: cluster-tool ## Measure the operator with many stacks [OBJECTS=1000
 
 .PHONY: bench-tenants
 bench-tenants: cluster-tool ## Measure how large stacks, floods, silent servers and stalled layers of one namespace affect another (minutes)
-	@export $(ASSETS); $(GO) test ./internal/probe ./test/scale -run '^$$' -bench Tenants -benchtime 1x -timeout 1h
+	@export $(ASSETS); $(GO) test ./internal/cluster/probe ./test/scale -run '^$$' -bench Tenants -benchtime 1x -timeout 1h
 
 .PHONY: bench-registry
 bench-registry: ## Measure the cost of reading images: the time without the network, and the heap for a hundred images at the same time
-	@$(GO) test ./internal/resolve/registry -run '^$$' -bench 'Extract|ManyImages' -benchmem
+	@$(GO) test ./internal/cluster/resolve/registry -run '^$$' -bench 'Extract|ManyImages' -benchmem
 
 .PHONY: bench-takeover
 bench-takeover: cluster-tool ## Measure the takeover of many stacks of the operator for v1alpha1: the writes of the operator, and lists in both versions (minutes) [OBJECTS=1000]
@@ -258,7 +258,7 @@ bench-takeover: cluster-tool ## Measure the takeover of many stacks of the opera
 
 .PHONY: bench-admission
 bench-admission: cluster-tool ## Measure the validating webhook, with and without a dry run
-	@export $(ASSETS); $(GO) test ./internal/webhook/admission -run '^$$' -bench 'Handle|Try' -benchtime 1000x
+	@export $(ASSETS); $(GO) test ./internal/operator/webhook/admission -run '^$$' -bench 'Handle|Try' -benchtime 1000x
 
 .PHONY: bench-webhook
 bench-webhook: cluster-tool ## Attack the webhook port without credentials, and measure the conversions of another client and the memory of the operator (minutes)
@@ -277,7 +277,7 @@ bench-conversion: cluster-tool ## Convert 1.5 MiB stacks for a real API server, 
 # Before Go 1.27.1, a run with a FUZZTIME in seconds can end with "context deadline exceeded" and no failing input
 # (golang/go#75804). A run with a number of inputs, such as 40000x, does not.
 .PHONY: fuzz
-fuzz: ## Run every fuzz target for a limited time [FUZZTIME=30s, or 40000x, FUZZ=internal/convert]
+fuzz: ## Run every fuzz target for a limited time [FUZZTIME=30s, or 40000x, FUZZ=internal/migrate/convert]
 	@git grep -o -E '^func Fuzz[A-Za-z0-9_]+' -- '$(or $(FUZZ:%=%/),*)*_test.go' | while IFS=: read -r file function; do \
 		name=$${function#func }; echo "fuzz $$name ($$(dirname "$$file"))"; \
 		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1x "./$$(dirname "$$file")"; \
@@ -333,8 +333,8 @@ generate-release-data:
 generate-rbac: $(BIN)/controller-gen
 	@$(BIN)/controller-gen rbac:roleName=llama-stack-k8s-operator-manager-role paths=./internal/... output:rbac:dir=config/rbac
 	@$(GO) run ./hack/role config/rbac/role.yaml config/rbac/namespaced/role.yaml
-	@cp config/rbac/role.yaml internal/doctor/role.yaml # the permissions that kubectl llamastack doctor checks
-	@cp config/rbac/namespaced/role.yaml internal/doctor/role-namespaced.yaml
+	@cp config/rbac/role.yaml internal/cli/doctor/role.yaml # the permissions that kubectl llamastack doctor checks
+	@cp config/rbac/namespaced/role.yaml internal/cli/doctor/role-namespaced.yaml
 
 .PHONY: generate-docs
 generate-docs: $(BIN)/crd-ref-docs

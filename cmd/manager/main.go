@@ -6,7 +6,7 @@ import (
 
 	ctrl "sigs.k8s.io/controller-runtime"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/manager"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/manager"
 )
 
 // version is set at build time: -ldflags "-X main.version=v0.1.0".

@@ -10,7 +10,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/bundle"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/bundle"
 )
 
 // folders maps directories in the work tree to their places in a bundle.

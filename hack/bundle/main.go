@@ -16,7 +16,7 @@ import (
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/bundle"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/bundle"
 )
 
 func main() {

@@ -23,7 +23,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/random"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/bundle"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/bundle"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/worktree"
 )
 

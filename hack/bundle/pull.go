@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/partial"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/bundle"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/bundle"
 )
 
 // layoutPrefix is the prefix of an image name that refers to an OCI layout.

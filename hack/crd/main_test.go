@@ -9,7 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/quantity"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/quantity"
 )
 
 const definition = "../../config/crd/bases/llamastack.io_llamastackdistributions.yaml"

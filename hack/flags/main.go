@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/manager"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/manager"
 )
 
 const (

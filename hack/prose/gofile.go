@@ -47,7 +47,7 @@ func isProduct(file string) bool {
 	for _, folder := range []string{"api/", "cmd/", "internal/"} {
 		if strings.HasPrefix(file, folder) {
 			return !strings.HasSuffix(file, "_test.go") && !strings.HasPrefix(file, "internal/testutil/") &&
-				!strings.HasPrefix(file, "internal/controller/controllertest/")
+				!strings.HasPrefix(file, "internal/operator/controller/controllertest/")
 		}
 	}
 	return false

@@ -20,7 +20,7 @@ var skipped = []string{
 	"test/cluster/components/",
 	// The record of passed runs on real servers contains the digests of these files, so a changed comment would require
 	// new runs.
-	"internal/stackconfig/release/data/",
+	"internal/core/stackconfig/release/data/",
 }
 
 func main() {

@@ -11,7 +11,7 @@ import (
 	"slices"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 )
 
 func main() {

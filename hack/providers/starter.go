@@ -7,8 +7,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/draft"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 )
 
 // starter is the distribution whose variables the pages show.

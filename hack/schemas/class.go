@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/schema"
 )
 
 // classes holds the definitions of a release's configuration classes.

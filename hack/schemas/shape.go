@@ -7,7 +7,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/hack/internal/shapes"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 )
 
 // These are the names of definitions in the schema of a version.

@@ -6,12 +6,12 @@ import (
 	"strings"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/absorb"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/manifest"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/document"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/dryrun"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/validate"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/migrate/absorb"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/migrate/convert"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/migrate/manifest"
 )
 
 // absorber replaces overrideConfig with fields of the spec. It contains the objects that stacks may refer to.

@@ -13,9 +13,9 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/spf13/cobra"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/bundle"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/bundle"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/progress"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve/registry"
 )
 
 type bundleLoadOptions struct {

@@ -17,8 +17,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/bundle"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/bundle"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
 )
 
 // makeBundle writes a bundle that contains one image under several names. The first name is the name of the operator's

@@ -8,10 +8,10 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 	"sigs.k8s.io/yaml"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/bundle"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/imagename"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/bundle"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/imagename"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 )
 
 // These constants are the output formats of the command bundle load.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/server"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 )
 
 // maxQuestion is the maximum size in bytes of a question on standard input.

@@ -14,9 +14,9 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/starter"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/draft"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 )
 
 // completionTime bounds the duration of the requests for a completion, because the shell waits for the result.

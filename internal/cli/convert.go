@@ -14,12 +14,12 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/manifest"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/ogxserver"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/document"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/dryrun"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/typecheck"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/migrate/manifest"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/migrate/ogxserver"
 )
 
 type convertOptions struct {

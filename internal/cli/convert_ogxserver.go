@@ -7,10 +7,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/manifest"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/ogxserver"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/document"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/dryrun"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/migrate/manifest"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/migrate/ogxserver"
 )
 
 // wrongForeignKind returns the problem with a misspelled kind OGXServer, or with a missing or different kind in its API

@@ -11,15 +11,15 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/dryrun"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 )
 
 const (
-	dataFile = "../stackconfig/release/data.zip"
+	dataFile = "../core/stackconfig/release/data.zip"
 	// keyRow is the complete data row for a new provider key. typeRow and newKeys are the rows for a new provider type.
 	keyRow  = `{"name": "draft_tokens", "type": "int", "default": 4, "limits": {"ge": 1}}`
 	typeRow = `{"api": "inference", "type": "remote::newcomer", "config": "NewcomerConfig", "endpoint_key": "address",

@@ -10,13 +10,13 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/change"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/secretvalue"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/dryrun"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/retention"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/secretvalue"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/migrate/convert"
 )
 
 // change compares one stack. The error is a rejection if the manifest is invalid.

@@ -6,8 +6,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/document"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/dryrun"
 )
 
 // gather returns the objects in documents. If the documents contain no stack, the error is a rejection that names the

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/image"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve/registry"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
 )
 
 type imageInspectOptions struct {

@@ -13,10 +13,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/image"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/externalprovider"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve/registry"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/externalprovider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/baseconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 )
 
 type imageLabelOptions struct {

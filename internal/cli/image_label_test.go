@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 	"github.com/google/go-containerregistry/pkg/v1/validate"
 
-	reader "github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
+	reader "github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve/registry"
 )
 
 // mediaTypes returns the media types of an image and its parts, and the number of its layers.

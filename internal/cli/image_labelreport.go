@@ -8,8 +8,8 @@ import (
 	"strconv"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/image"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve/registry"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
 )
 
 // labelReport describes the changes to an image.

@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/findings"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/starter"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/document"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/dryrun"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/findings"
 )
 
 type initOptions struct {

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/starter"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/provider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 )
 
 // questions asks questions, and reads the answers line by line.

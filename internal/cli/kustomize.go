@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/document"
 )
 
 // kustomizeTime is the time limit for a build, which may read bases over the network.

@@ -5,8 +5,8 @@ import (
 	"io"
 	"slices"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/visible"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/dryrun"
 )
 
 // rejection is an error, for example about an invalid manifest, for which the exit code is 1 unless `code` is set. A

@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/suggest"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/draft"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/provider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/suggest"
 )
 
 type providersOptions struct {

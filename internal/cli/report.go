@@ -3,8 +3,8 @@ package cli
 import (
 	"fmt"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/findings"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/dryrun"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/findings"
 )
 
 // finding prints a finding as a message with its position in the file.

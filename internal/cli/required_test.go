@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/typecheck"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
 )
 
 // otherwiseInTypes lists required fields whose Go type does not show that they are required. The commands do not

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/support"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/visible"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/support"
 )
 
 type supportOptions struct {

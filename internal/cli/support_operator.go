@@ -14,10 +14,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/doctor"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/doctor"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/support"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/support"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 )
 
 // addAnswer adds an object that readFacts has read, or records the reason why readFacts has not read it.

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/findings"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/findings"
 )
 
 // several is a file with two documents. The second document has two mistakes.

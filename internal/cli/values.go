@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/suggest"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/suggest"
 )
 
 // unknownValue returns the error for a value that a flag does not accept. The error names the accepted values, and the

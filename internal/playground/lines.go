@@ -5,8 +5,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/dryrun"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 )
 
 // Line is a line of the configuration.

@@ -13,9 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/findings"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/findings"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/playground"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 )
 
 // commandLine runs the command line with arguments, and returns its exit code and its outputs.

@@ -22,8 +22,8 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/webhook/conversion"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/webhook/conversion"
 )
 
 // sender sends requests as bytes, because a client cannot encode the objects of an attacker.

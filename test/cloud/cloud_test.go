@@ -25,8 +25,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry/address"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve/registry/address"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/clouds"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/process"

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
@@ -416,21 +416,21 @@ func TestFactChecksFail(t *testing.T) {
 		strings.Replace(good, "## 1. Title", "## Title", 1): "does not have the number 1",
 		strings.Replace(good, "- **Releases:** 0.3 to 0.8\n", "",
 			1): "one line with its releases",
-		strings.Replace(good, "0.3 to 0.8", "some", 1):                                               "is not a range",
-		strings.Replace(good, "0.3 to 0.8", "0.8 to 0.3", 1):                                         "is not a range",
-		strings.Replace(good, "0.3 to 0.8", "0.9 and newer", 1):                                      "is not a range",
-		strings.Replace(good, "0.3 to 0.8", "up to 0.3.5", 1):                                        "is not a range",
-		strings.Replace(good, "0.3 to 0.8", "up to 0.3", 1):                                          "",
-		strings.Replace(good, "0.3 to 0.8", "1.5", 1):                                                "",
-		strings.Replace(good, "- **Source:** `core/stack.py`; observed on 0.3.5\n", "", 1):           "one line with its source",
-		strings.Replace(good, "observed on 0.3.5", "observed", 1):                                    "is neither a file",
-		strings.Replace(good, "observed on 0.3.5", "`internal/stackconfig/release: TestRuntime`", 1): "",
-		strings.Replace(good, "observed on 0.3.5", "`internal/stackconfig/release: TestNothing`", 1): "has no test TestNothing",
-		strings.Replace(good, "observed on 0.3.5", "`internal/nothing: TestRuntime`", 1):             "has no test TestRuntime",
-		strings.Replace(good, "observed on 0.3.5", "`TestRuntime`", 1):                               "has no test TestRuntime",
-		strings.Replace(good, "observed on 0.3.5", "`internal/nothing.yaml`", 1):                     "there is no internal/nothing.yaml",
-		strings.Replace(good, "Text.\n", "", 1):                                                      "it has no text",
-		strings.Replace(good, "Text.\n", strings.Repeat("Text.\n", factLines), 1):                    "lines, at most",
+		strings.Replace(good, "0.3 to 0.8", "some", 1):                                                    "is not a range",
+		strings.Replace(good, "0.3 to 0.8", "0.8 to 0.3", 1):                                              "is not a range",
+		strings.Replace(good, "0.3 to 0.8", "0.9 and newer", 1):                                           "is not a range",
+		strings.Replace(good, "0.3 to 0.8", "up to 0.3.5", 1):                                             "is not a range",
+		strings.Replace(good, "0.3 to 0.8", "up to 0.3", 1):                                               "",
+		strings.Replace(good, "0.3 to 0.8", "1.5", 1):                                                     "",
+		strings.Replace(good, "- **Source:** `core/stack.py`; observed on 0.3.5\n", "", 1):                "one line with its source",
+		strings.Replace(good, "observed on 0.3.5", "observed", 1):                                         "is neither a file",
+		strings.Replace(good, "observed on 0.3.5", "`internal/core/stackconfig/release: TestRuntime`", 1): "",
+		strings.Replace(good, "observed on 0.3.5", "`internal/core/stackconfig/release: TestNothing`", 1): "has no test TestNothing",
+		strings.Replace(good, "observed on 0.3.5", "`internal/nothing: TestRuntime`", 1):                  "has no test TestRuntime",
+		strings.Replace(good, "observed on 0.3.5", "`TestRuntime`", 1):                                    "has no test TestRuntime",
+		strings.Replace(good, "observed on 0.3.5", "`internal/nothing.yaml`", 1):                          "there is no internal/nothing.yaml",
+		strings.Replace(good, "Text.\n", "", 1):                                                           "it has no text",
+		strings.Replace(good, "Text.\n", strings.Repeat("Text.\n", factLines), 1):                         "lines, at most",
 	} {
 		problems, _ := factProblems(text)
 		expectProblem(t, text, problems, want)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/manager"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/manager"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
@@ -89,7 +89,7 @@ func TestConditionsOfV1Alpha1(t *testing.T) {
 func TestConditionsHaveATest(t *testing.T) {
 	tested := map[string]bool{}
 	for _, pattern := range []string{
-		"internal/controller/*_test.go", "internal/controller/controllertest/*.go", "internal/webhook/*/*_test.go",
+		"internal/operator/controller/*_test.go", "internal/operator/controller/controllertest/*.go", "internal/operator/webhook/*/*_test.go",
 	} {
 		files, err := filepath.Glob(filepath.Join(testutil.Root(), pattern))
 		if err != nil || len(files) == 0 {

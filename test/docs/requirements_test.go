@@ -176,7 +176,7 @@ func (s suite) readCases(t *testing.T, pkg string) {
 	if err != nil && !os.IsNotExist(err) {
 		t.Fatal(err)
 	}
-	if pkg != "internal/validate" && pkg != "test/api" {
+	if pkg != "internal/core/validate" && pkg != "test/api" {
 		return
 	}
 	table, err := casetable.Load(filepath.Join(testutil.Root(), casetable.Folder))

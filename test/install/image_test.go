@@ -220,7 +220,7 @@ func TestDockerfileCopiesEveryFile(t *testing.T) {
 		}
 	}
 	for _, file := range []string{
-		"README.md", "internal/plan/testdata/x.yaml", "internal/manager/run_test.go",
+		"README.md", "internal/core/plan/testdata/x.yaml", "internal/operator/manager/run_test.go",
 		"cmd/kubectl-llamastack/main.go", ".git/config",
 	} {
 		if !heldBack(ignored, file) {

@@ -9,7 +9,7 @@ import (
 
 	networkingv1 "k8s.io/api/networking/v1"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 )
 
 // `kubectl rollout undo` returns to the previous generation. The pod of that generation serves its own model, and does

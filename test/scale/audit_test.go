@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 )
 
 // call is one line of the audit log.

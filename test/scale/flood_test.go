@@ -34,8 +34,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
-	registrylabels "github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
+	registrylabels "github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve/registry"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 )
 
 const (

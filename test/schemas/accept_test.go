@@ -13,12 +13,12 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/typecheck"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/validate"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/migrate/convert"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/casetable"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/corpus"
 )
 

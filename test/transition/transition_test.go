@@ -17,14 +17,14 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/rendercase"
 )
 
-const cases = "../../internal/render/testdata"
+const cases = "../../internal/core/render/testdata"
 
 // all makes the test apply all pairs of Deployments.
 var all = flag.Bool("all", false, "apply each Deployment after every other Deployment, and not only one pair for each change of a field")

@@ -15,9 +15,9 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/webhook/certificate"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/webhook/certificate"
 )
 
 // running is the name of a stack whose spec does not change. edited is the name of a stack whose spec changes

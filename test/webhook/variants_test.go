@@ -19,9 +19,9 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/definition"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/document"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/mutation"
 )

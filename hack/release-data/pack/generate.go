@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 )
 
 // generated are the contents of the files that pack writes. The files in the archive are keyed by name.

@@ -14,9 +14,9 @@ import (
 
 // These are the paths of the hand-written and extracted files, and of the files that pack writes.
 const (
-	directory    = "internal/stackconfig/release/data"
-	archiveFile  = "internal/stackconfig/release/data.zip"
-	releasesFile = "internal/startup/releases.json"
+	directory    = "internal/core/stackconfig/release/data"
+	archiveFile  = "internal/core/stackconfig/release/data.zip"
+	releasesFile = "internal/core/startup/releases.json"
 )
 
 func main() {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 )
 
 // TestCorrectionsAreShown checks that every correction of every line has a test in package release.
@@ -34,7 +34,7 @@ func TestCorrectionsAreShown(t *testing.T) {
 // testNames returns the names of the tests in package release.
 func testNames(t *testing.T) map[string]bool {
 	t.Helper()
-	files, err := filepath.Glob(root + "internal/stackconfig/release/*_test.go")
+	files, err := filepath.Glob(root + "internal/core/stackconfig/release/*_test.go")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,10 +8,10 @@ import (
 	"path"
 	"strings"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 )
 
-// facts are the facts about a release line that the programs of internal/startup need.
+// facts are the facts about a release line that the programs of internal/core/startup need.
 type facts struct {
 	// Package is the Python package whose version is the release. Module is the server's module.
 	Package string `json:"package"`

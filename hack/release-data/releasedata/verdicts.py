@@ -1,6 +1,6 @@
 """Prints the YAML values that the server's parser accepts for each type, as cases for a test of package schema.
 
-    python -m releasedata.verdicts > internal/stackconfig/schema/testdata/verdicts.json
+    python -m releasedata.verdicts > internal/core/stackconfig/schema/testdata/verdicts.json
 
 The values are read with PyYAML and validated with Pydantic in lax mode, as the server does. The results are those of
 the installed versions. If a new version has other results, the Go package must be changed too.

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/redact"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/redact"
 )
 
 // Input contains both sides of a comparison, and facts about the running stack.

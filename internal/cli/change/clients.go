@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 )
 
 // Clients returns the changes for clients of a running server: changes to model IDs, APIs and the address.

@@ -7,7 +7,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/redact"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/redact"
 )
 
 // WriteDiff writes the objects of the change as a unified diff of their YAML. Only the text at known-good places is

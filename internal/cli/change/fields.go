@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/redact"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/redact"
 )
 
 // compare returns the fields that differ between two objects, with the values at known-good places.

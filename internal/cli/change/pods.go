@@ -9,8 +9,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 )
 
 // Restart is the effect of an edit on the pods.

@@ -1,6 +1,6 @@
 package change
 
-import "github.com/llamastack/llama-stack-k8s-operator/internal/redact"
+import "github.com/llamastack/llama-stack-k8s-operator/internal/core/redact"
 
 // redactBoth returns two redacted values. It adds a mark to values that differ only in their redacted parts.
 func redactBoth(path, from, to string) (before, after string) {

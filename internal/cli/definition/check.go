@@ -17,7 +17,7 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/migrate/convert"
 )
 
 // Check returns the errors of an API server for the creation of a stack. The field paths are those of the version of

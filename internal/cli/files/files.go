@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/document"
 )
 
 // Read returns the documents in a file or, for "-", on standard input. For a folder, it returns the documents in every

@@ -10,7 +10,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve/registry"
 )
 
 // Blob is content to write.

@@ -9,7 +9,7 @@ import (
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve/registry"
 )
 
 // changedSource returns changed content that is not written yet, and reads all other content from the wrapped source.

@@ -22,8 +22,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/view/modellist"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/view/stackstatus"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 )
 
 // perPage is the maximum number of objects that one request returns.

@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/salvage"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/salvage"
 )
 
 // Flags are the kubectl flags that select a cluster and the stacks for a command.

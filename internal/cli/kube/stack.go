@@ -18,8 +18,8 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/salvage"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/salvage"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/migrate/convert"
 )
 
 const (

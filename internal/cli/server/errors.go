@@ -10,8 +10,8 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/probe"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/redact"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/probe"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/redact"
 )
 
 // UnansweredError is the error for a server that does not respond, or does not complete its response.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/suggest"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/suggest"
 )
 
 const (

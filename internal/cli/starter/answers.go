@@ -3,7 +3,7 @@ package starter
 import (
 	"strings"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/provider"
 )
 
 // These constants are the kinds of state storage.

@@ -9,11 +9,11 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/quantity"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/suggest"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/quantity"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/provider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/suggest"
 )
 
 // inference is the API of the model provider.

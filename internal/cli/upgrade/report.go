@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/change"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/plan/compare"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/redact"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan/compare"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/redact"
 )
 
 // Outcome is the result of the pipeline for one release.

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/plan/compare"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan/compare"
 )
 
 // longest is the maximum length of a value in the text, in characters.

@@ -41,7 +41,7 @@ type Case struct {
 }
 
 // Folder is the directory of the table, below the repository's root.
-const Folder = "internal/validate/testdata/cases"
+const Folder = "internal/core/validate/testdata/cases"
 
 // Table holds the cases in a directory.
 type Table struct {

@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/migrate/convert"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 

@@ -5,7 +5,7 @@ import (
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cabundle"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/cabundle"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/worktree"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/corpus"
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )

@@ -8,9 +8,9 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve/registry"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 )
 
 // serverUser is the user that server images specify.

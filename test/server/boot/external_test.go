@@ -13,9 +13,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/startup"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/startup"
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/external"
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 )
 
 // TestLiteralMapping shows that the tests of this package can detect a wrong configuration. Requirement FR-031 maps an

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 )
 
 // maxInternal is the maximum number of internal errors after a start. With Redis and PostgreSQL, the server handles

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 )
 
 // TestRetentionRolling changes a stack with several pods. An old pod serves requests while two new pods start. Then the

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/corpus"
 )
 

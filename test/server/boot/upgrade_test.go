@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/provider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/schema"
 )
 
 // Cases returns the cases from the data of a line, in a fixed order.

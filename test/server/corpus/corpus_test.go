@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/baseconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/corpus"
 )

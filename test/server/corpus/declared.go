@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 )
 
 // requiredOnly returns a distribution with only those providers of the base that the declared providers need.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 )
 
 // Edit is a change to the spec of a running stack. The base and the state of the stack remain the same. Both specs have

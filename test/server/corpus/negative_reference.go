@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 )
 
 // references adds settings that refer to objects that do not exist.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"maps"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 )
 
 // models adds mistakes in models, shields and other registered resources.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/corpus"
 )
@@ -20,9 +20,9 @@ import (
 // validate: their rules are about the form of an object and do not depend on the release, and their own tests have a
 // case for each rule.
 var checked = []string{
-	"internal/stackconfig", "internal/stackconfig/baseconfig", "internal/stackconfig/check", "internal/stackconfig/draft",
-	"internal/stackconfig/providers", "internal/stackconfig/resources", "internal/stackconfig/schema",
-	"internal/stackconfig/secretvalue", "internal/stackconfig/storage",
+	"internal/core/stackconfig", "internal/core/stackconfig/baseconfig", "internal/core/stackconfig/check", "internal/core/stackconfig/draft",
+	"internal/core/stackconfig/providers", "internal/core/stackconfig/resources", "internal/core/stackconfig/schema",
+	"internal/core/stackconfig/secretvalue", "internal/core/stackconfig/storage",
 }
 
 // toldElsewhere lists texts without a case, and the reason for each text. The test fails if such a text has a case or

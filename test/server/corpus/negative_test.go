@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/corpus"
 )

@@ -4,8 +4,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/provider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/schema"
 )
 
 // scalars adds values of the wrong type or outside the limits, one for each kind of type and limit. Sweep returns such

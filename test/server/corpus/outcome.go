@@ -8,12 +8,12 @@ import (
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/secretvalue"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/secretvalue"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/validate"
 )
 
 // Outcome is the result of the pipeline for a case.

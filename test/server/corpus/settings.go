@@ -6,7 +6,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/schema"
 )
 
 // tls adds cases with a certificate from a Secret, alone and with other settings of the listener, and a case with a

@@ -7,9 +7,9 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/provider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/schema"
 )
 
 // strange lists values that few keys accept.

@@ -1,5 +1,5 @@
 // Package external creates the files that an image with an external provider contains below /lls-provider: the metadata
-// file and wheels. A test can add defects to these files. The tests of this package run the program in internal/startup
+// file and wheels. A test can add defects to these files. The tests of this package run the program in internal/core/startup
 // that installs such providers, with the Python of real releases. The tests in test/server/boot start the servers with
 // the installed providers.
 //

@@ -17,8 +17,8 @@ const module = "github.com/llamastack/llama-stack-k8s-operator"
 // pipeline lists the packages whose code reaches a server only through the objects that they return. A test case that
 // calls them has these objects among the parts of its key.
 var pipeline = []string{
-	"internal/distribution", "internal/intent", "internal/plan", "internal/render", "internal/stackconfig",
-	"internal/stackconfig/secretvalue", "internal/validate",
+	"internal/core/distribution", "internal/core/intent", "internal/core/plan", "internal/core/render", "internal/core/stackconfig",
+	"internal/core/stackconfig/secretvalue", "internal/core/validate",
 }
 
 // Once runs a test case that starts programs of releases, unless the case passed before with the same key; see NewCase.

@@ -20,7 +20,7 @@ func TestDigestOfTests(t *testing.T) {
 		"go.mod": "module m", "hack/server-env": "#!/bin/sh", "test/server/environment/server-0.7.3.txt": "ogx==1",
 		"test/server/boot/boot_test.go": "package boot\n\nimport (\n\t\"" + module + "/internal/probe\"\n\t\"" + module +
 			"/internal/plan\"\n)\n",
-		"internal/probe/probe.go": "package probe\n", "internal/plan/plan.go": "package plan\n",
+		"internal/cluster/probe/probe.go": "package probe\n", "internal/core/plan/plan.go": "package plan\n",
 	} {
 		write(t, filepath.Join(root, path), content)
 	}
@@ -36,9 +36,9 @@ func TestDigestOfTests(t *testing.T) {
 		{"test/server/boot/added_test.go", "package boot\n", true},
 		{"test/server/boot/testdata/failures/0.7.txt", "boots", true},
 		{"test/server/registry/peer.py", "pass", true},
-		{"internal/probe/probe.go", "package probe\n\nconst A = 1\n", true},
+		{"internal/cluster/probe/probe.go", "package probe\n\nconst A = 1\n", true},
 		// A change of the pipeline asks only the servers whose pod changes.
-		{"internal/plan/plan.go", "package plan\n\nconst A = 1\n", false},
+		{"internal/core/plan/plan.go", "package plan\n\nconst A = 1\n", false},
 		{"test/server/realserver/passed.txt", "0  0.7", false},
 	} {
 		write(t, filepath.Join(root, change.path), change.content)

@@ -14,7 +14,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 )
 
 // Changed returns the offered lines that have not passed all tiers since their data last changed, in ascending order.
@@ -77,7 +77,7 @@ func readRecord() (map[string]string, error) {
 // dataDigest returns the digest of a line's data. It omits the comments and reasons in the overlays, because they have
 // no effect on a server.
 func dataDigest(line string) (string, error) {
-	data := filepath.Join(here(), "..", "..", "..", "internal", "stackconfig", "release", "data")
+	data := filepath.Join(here(), "..", "..", "..", "internal", "core", "stackconfig", "release", "data")
 	files, err := filepath.Glob(filepath.Join(data, line+".*"))
 	if err != nil {
 		return "", err

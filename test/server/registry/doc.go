@@ -1,4 +1,4 @@
-// Package registry tests the program in internal/startup that updates the server's registry before the server starts.
+// Package registry tests the program in internal/core/startup that updates the server's registry before the server starts.
 // The program runs with the Python of real releases against SQLite files, a real Redis server and a real PostgreSQL
 // server. A second process runs peer.py with the same Python. It writes and reads the registries with the release's own
 // classes. It also registers the resources of a configuration with the release's own start-up code, so that the keys

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 )
 
 // TestTimes checks how long the program takes if the release's files are already in memory: at most 0.3 s with SQLite,

@@ -1,0 +1,275 @@
+package apply_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/apply"
+)
+
+// TestLookupOfNewChildren checks that the lookup of a new child causes at most one read, and no read if the cache
+// contains the objects of all owners.
+func TestLookupOfNewChildren(t *testing.T) {
+	b := newBench(t)
+	reads := b.countReads()
+	b.apply(t, b.all(t)...)
+	want := map[string]int{
+		"deployments/my?resourceVersion=0": 1, "services/my-service?resourceVersion=0": 1, "persistentvolumeclaims/my-pvc?resourceVersion=0": 1,
+	}
+	if diff := cmp.Diff(want, reads()); diff != "" {
+		t.Errorf("reads (-want +got):\n%s", diff)
+	}
+}
+
+// TestLookupOfExistingChildren checks that the Applier uses the API server's cache, which may be outdated, only to
+// determine that an object does not exist.
+func TestLookupOfExistingChildren(t *testing.T) {
+	b := newBench(t)
+	foreign := b.child(t, serviceText)
+	foreign.SetOwnerReferences(nil)
+	foreign.SetLabels(nil)
+	if err := b.client.Create(t.Context(), foreign); err != nil {
+		t.Fatal(err)
+	}
+	b.applier = b.newApplier(t, b.client.Scheme(), behind{b.client})
+	reads := b.countReads()
+	_, err := b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{b.child(t, serviceText)})
+	if _, conflict := errors.AsType[*apply.OwnershipConflict](err); !conflict {
+		t.Errorf("CheckOwnership: error %v, want an *OwnershipConflict", err)
+	}
+	want := map[string]int{"services/my-service?resourceVersion=0": 1, "services/my-service?": 1}
+	if diff := cmp.Diff(want, reads()); diff != "" {
+		t.Errorf("reads (-want +got):\n%s", diff)
+	}
+}
+
+// countReads counts subsequent reads of children, separately for each resource and version.
+func (b *bench) countReads() func() map[string]int {
+	var mu sync.Mutex
+	reads := map[string]int{}
+	b.counter.seen = func(request *http.Request) {
+		_, object, inside := strings.Cut(request.URL.Path, "/namespaces/"+b.owner.Namespace+"/") // not discovery
+		if request.Method == http.MethodGet && inside {
+			mu.Lock()
+			defer mu.Unlock()
+			reads[object+"?"+request.URL.RawQuery]++
+		}
+	}
+	return func() map[string]int {
+		mu.Lock()
+		defer mu.Unlock()
+		return maps.Clone(reads)
+	}
+}
+
+// TestLookupIsConcurrent checks that children are read concurrently: each read waits for all others.
+func TestLookupIsConcurrent(t *testing.T) {
+	b := newBench(t)
+	wanted := b.all(t)
+	b.apply(t, wanted...) // causes the discovery of the kinds
+	for _, object := range wanted {
+		object.SetName("another")
+	}
+	const parties = 3 // the Deployment, the Service and the claim
+	var arrived sync.WaitGroup
+	arrived.Add(parties)
+	b.counter.seen = func(request *http.Request) {
+		if request.Method == http.MethodGet && strings.Contains(request.URL.Path, "/namespaces/") {
+			arrived.Done()
+			arrived.Wait()
+		}
+	}
+	if _, err := b.applier.CheckOwnership(t.Context(), b.owner, wanted); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestSetOfANewlyTakenName checks that Set does not change an object that another client creates between the lookup and
+// the write, whether or not the lookup used the cache.
+func TestSetOfANewlyTakenName(t *testing.T) {
+	for kind, text := range map[schema.GroupVersionKind]string{
+		configMaps: configText, claims: claimText, deployments: deploymentText, services: serviceText,
+	} {
+		t.Run(kind.Kind, func(t *testing.T) {
+			b := newBench(t)
+			found, err := b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{b.child(t, text)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			foreign := b.child(t, text) // the same fields: an apply would cause no conflict
+			foreign.SetOwnerReferences(nil)
+			if err := b.client.Create(t.Context(), foreign); err != nil {
+				t.Fatal(err)
+			}
+			before := b.get(t, kind, foreign.GetName())
+			if _, err := b.applier.Set(t.Context(), b.owner, found); !apierrors.IsConflict(err) {
+				t.Errorf("Set: %v, want a conflict", err)
+			}
+			if diff := cmp.Diff(before, b.get(t, kind, foreign.GetName())); diff != "" {
+				t.Errorf("another owner's object changed:\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestSetWithoutLookup checks that Set fails with a conflict if another client has just created an object that has the
+// same name and is not in the cache yet. The next CheckOwnership then reports that the name is taken.
+func TestSetWithoutLookup(t *testing.T) {
+	b := newBench(t)
+	foreign := b.child(t, configText)
+	foreign.SetOwnerReferences(nil)
+	foreign.SetLabels(nil)
+	if err := b.client.Create(t.Context(), foreign); err != nil {
+		t.Fatal(err)
+	}
+	b.applier = b.newApplier(t, b.client.Scheme(), behind{b.client})
+	found, err := b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{b.child(t, configText)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.applier.Set(t.Context(), b.owner, found); !apierrors.IsConflict(err) {
+		t.Errorf("Set: %v, want a conflict", err)
+	}
+	if owners := b.get(t, configMaps, foreign.GetName()).GetOwnerReferences(); len(owners) != 0 {
+		t.Errorf("another owner's object has the owners %v", owners)
+	}
+	b.counter.take()
+	_, err = b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{b.child(t, configText)})
+	if _, taken := errors.AsType[*apply.OwnershipConflict](err); !taken || b.counter.take() != 0 {
+		t.Errorf("CheckOwnership after the conflict: %v, want *OwnershipConflict although the cache does not contain the object", err)
+	}
+}
+
+// behind is an empty cache.
+type behind struct{ client.Reader }
+
+func (behind) Get(_ context.Context, key client.ObjectKey, _ client.Object, _ ...client.GetOption) error {
+	return apierrors.NewNotFound(schema.GroupResource{}, key.Name)
+}
+
+// TestLookupWithAnOutdatedCache checks that a cache without the Applier's last write does not cause another write.
+func TestLookupWithAnOutdatedCache(t *testing.T) {
+	b := newBench(t)
+	b.applier = b.newApplier(t, b.client.Scheme(), behind{b.client})
+	b.apply(t, b.all(t)...)
+	b.counter.take()
+	for _, outcome := range b.apply(t, b.all(t)...) {
+		if outcome != apply.Unchanged {
+			t.Errorf("%s, want unchanged", outcome)
+		}
+	}
+	if writes := b.counter.take(); writes != 0 {
+		t.Errorf("%d writes", writes)
+	}
+}
+
+// stale is an API server whose cache is empty, although its store has all objects.
+type stale struct{ client.Client }
+
+func (s stale) Get(ctx context.Context, key client.ObjectKey, object client.Object, given ...client.GetOption) error {
+	var options client.GetOptions
+	if options.ApplyOptions(given); options.Raw != nil && options.Raw.ResourceVersion == "0" {
+		return apierrors.NewNotFound(schema.GroupResource{}, key.Name)
+	}
+	return s.Client.Get(ctx, key, object, given...)
+}
+
+// TestLookupWithAnOutdatedAPIServerCache checks that an API server cache without the Applier's last write does not
+// cause another write.
+func TestLookupWithAnOutdatedAPIServerCache(t *testing.T) {
+	b := newBench(t)
+	b.applier = apply.New(apply.Options{
+		Writer: stale{b.client}, Cache: behind{b.client}, Scheme: b.client.Scheme(), Manager: manager,
+		MetadataOnly: []schema.GroupVersionKind{configMaps},
+	})
+	b.apply(t, b.all(t)...)
+	for _, outcome := range b.apply(t, b.all(t)...) {
+		if outcome != apply.Unchanged {
+			t.Errorf("%s, want unchanged", outcome)
+		}
+	}
+}
+
+// TestPanicDuringLookup checks that a panic during the lookup reaches the caller, which can handle it.
+func TestPanicDuringLookup(t *testing.T) {
+	b := newBench(t)
+	b.applier = apply.New(apply.Options{
+		Writer: defective{b.client}, Cache: b.client, Scheme: b.client.Scheme(), Manager: manager,
+		MetadataOnly: []schema.GroupVersionKind{configMaps},
+	})
+	defer func() {
+		if cause, ok := recover().(error); !ok || !strings.Contains(cause.Error(), "defective.Get") {
+			t.Errorf("recovered %v, want the panic and its location", cause)
+		}
+	}()
+	_, err := b.applier.CheckOwnership(t.Context(), b.owner, b.all(t))
+	t.Errorf("CheckOwnership: %v, want a panic", err)
+}
+
+type defective struct{ client.Client }
+
+func (defective) Get(context.Context, client.ObjectKey, client.Object, ...client.GetOption) error {
+	panic("a defect")
+}
+
+// TestAnswerWithoutContent checks that the API server's response to an apply contains only the metadata of an object if
+// only metadata is cached for the object's kind. The response then contains no Secret values.
+func TestAnswerWithoutContent(t *testing.T) {
+	b := newBench(t)
+	found, err := b.applier.CheckOwnership(t.Context(), b.owner,
+		[]*unstructured.Unstructured{b.child(t, configText), b.child(t, serviceText)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := b.applier.Set(t.Context(), b.owner, found)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, kind := range []schema.GroupVersionKind{configMaps, services} {
+		got, live := set[i].Object, b.get(t, kind, found[i].Wanted.GetName())
+		if got.GetUID() != live.GetUID() || got.GetResourceVersion() != live.GetResourceVersion() ||
+			got.GetObjectKind().GroupVersionKind() != kind {
+			t.Errorf("%s: answer %v, want the metadata of %v", kind.Kind, got, live)
+		}
+		content, err := set[i].Content()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, whole := content.Object["spec"]
+		if kind == configMaps {
+			_, whole = content.Object["data"]
+		}
+		if whole != (kind == services) {
+			t.Errorf("%s: answer with content: %t, want %t: %v", kind.Kind, whole, kind == services, got)
+		}
+	}
+}
+
+// TestSetOfAnUnknownField checks that field validation is not needed, because the API server rejects an apply with an
+// unknown field in any case.
+func TestSetOfAnUnknownField(t *testing.T) {
+	b := newBench(t)
+	wanted := b.child(t, serviceText)
+	if err := unstructured.SetNestedField(wanted.Object, "x", "spec", "selectr"); err != nil {
+		t.Fatal(err)
+	}
+	found, err := b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{wanted})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.applier.Set(t.Context(), b.owner, found); err == nil ||
+		!strings.Contains(err.Error(), ".spec.selectr") {
+		t.Errorf("Set: error %v, want an error about the field", err)
+	}
+}

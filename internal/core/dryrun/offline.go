@@ -1,0 +1,336 @@
+package dryrun
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/facts"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/retention"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/draft"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/validate"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/migrate/convert"
+)
+
+// Outcome is the result of the pipeline for one stack: the plan, and messages. Plan is nil if the stack cannot be
+// planned.
+type Outcome struct {
+	Plan     *plan.Plan
+	Warnings []string
+	// Lost lists the data that the change leaves behind.
+	Lost []string
+	// Notes lists remarks about valid settings.
+	Notes  []string
+	Errors []string
+}
+
+// Plan runs the controller's pipeline on a stack. It checks neither the existence of Secrets nor the labels of images,
+// because it sends no requests to a cluster or a registry.
+func (m *Manifests) Plan(s Stack) Outcome { return m.PlanSince(s, nil) }
+
+// PlanSince is like Plan, but plans a change to a running stack. `before` contains the places where the running pods
+// store data. Nil means that there is no running stack.
+func (m *Manifests) PlanSince(s Stack, before *retention.Places) Outcome {
+	var found Outcome
+	if s.Decoded {
+		m.plan(s, before, &found)
+	}
+	if s.Older {
+		found.rename(convert.OlderPaths)
+	}
+	found.Errors = append(slices.Clone(s.Errors), found.Errors...)
+	found.Warnings = append(slices.Clone(s.warnings), found.Warnings...)
+	m.define(&s, &found)
+	found.Errors = intent.WithoutFollowers(found.Errors)
+	found.bound()
+	return found
+}
+
+// bound limits the number of messages. Every value in a manifest can have one.
+func (o *Outcome) bound() {
+	for _, texts := range []*[]string{&o.Errors, &o.Warnings, &o.Lost, &o.Notes} {
+		*texts = intent.BoundedTexts(*texts)
+	}
+}
+
+// plan validates and plans a decoded stack.
+func (m *Manifests) plan(s Stack, before *retention.Places, found *Outcome) {
+	in, warnings, tolerated, invalid := validate.Stored(s.Object)
+	found.Warnings = append(found.Warnings, warnings...)
+	if _, known := m.bounds(s.Object.Namespace); !known {
+		found.Warnings = append(found.Warnings, m.unknownBounds(s.Object.Namespace))
+	}
+	told := &found.Errors
+	if s.stored() {
+		told = &found.Warnings
+	}
+	for _, err := range tolerated {
+		*told = append(*told, intent.Message(err))
+	}
+	for _, err := range invalid {
+		if !s.leftOut(err.Field) {
+			found.Errors = append(found.Errors, intent.Message(err))
+		}
+	}
+	if len(invalid) > 0 || len(s.unfit) > 0 {
+		return
+	}
+	built, err := m.build(s.Object, in, before, found)
+	if err != nil {
+		found.Refuse(err)
+	}
+	if built == nil {
+		return
+	}
+	found.Plan = built
+	found.Warn(built.Warnings)
+	found.data(built)
+	found.Notes = append(found.Notes, m.notes(s, built)...)
+}
+
+// leftOut reports whether a path leads to a value that does not fit its field, to a part of such a value, or to an
+// object that contains one. Such a value already has an error.
+func (s *Stack) leftOut(path string) bool {
+	return slices.ContainsFunc(s.unfit, func(unfit string) bool { return within(path, unfit) || within(unfit, path) })
+}
+
+// within reports whether `path` is the same as `other`, or is below `other`.
+func within(path, other string) bool {
+	rest, ok := strings.CutPrefix(path, other)
+	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+// rename replaces the field paths in all messages with the paths in the document's API version.
+func (o *Outcome) rename(name func(string) string) {
+	for _, texts := range [][]string{o.Errors, o.Warnings, o.Lost, o.Notes} {
+		for i := range texts {
+			texts[i] = name(texts[i])
+		}
+	}
+}
+
+// Refuse records an error, or each finding of a failed plan.
+func (o *Outcome) Refuse(err error) {
+	failed, ok := errors.AsType[*plan.ConfigError](err)
+	if !ok || len(failed.Errors) == 0 {
+		o.Errors = append(o.Errors, err.Error())
+		return
+	}
+	for _, finding := range failed.Errors {
+		o.Errors = append(o.Errors, intent.Message(finding))
+	}
+	o.Warn(failed.Warnings)
+}
+
+// Warn records findings as warnings.
+func (o *Outcome) Warn(findings []stackconfig.Finding) {
+	o.Warnings = plan.Warnings(o.Warnings, findings)
+}
+
+// cluster returns the settings that apply to every stack. Without the operator's ConfigMap, they are the default ones.
+func (m *Manifests) cluster() render.Cluster {
+	cluster := m.Platform.Cluster(m.Config)
+	cluster.ExposureUnknown = false
+	return cluster
+}
+
+func (m *Manifests) build(
+	object *v1alpha2.LlamaStackDistribution, in *intent.Intent, before *retention.Places, found *Outcome,
+) (*plan.Plan, error) {
+	input, err := m.Input(object, in, before)
+	if err != nil {
+		return nil, err
+	}
+	found.Errors = append(found.Errors, m.secretProblems(in, input.Distribution.Release)...)
+	found.Notes = append(found.Notes, m.unreadReferences(object, in)...)
+	built, err := plan.Build(input)
+	if built != nil {
+		found.Errors = m.derivedProblems(object.Namespace, built.Derived, found.Errors)
+	}
+	switch {
+	case input.LacksBase():
+		found.Notes = append(found.Notes, m.unreadBase(&input))
+		if err == nil {
+			found.Warn(built.Warnings)
+		}
+		return nil, err
+	case err != nil:
+		return nil, err
+	case input.Unread && input.Distribution.DetectedBy == distribution.Unknown && object.Spec.Distribution.Image != "" &&
+		built.Mode != plan.ModeImageDefault:
+		found.Notes = append(found.Notes, m.unreadRelease(&input.Distribution))
+	}
+	if input.Serving == nil {
+		found.unreadCertificate(object, built)
+	}
+	return built, nil
+}
+
+// Input returns the input for the plan of a stack.
+func (m *Manifests) Input(
+	object *v1alpha2.LlamaStackDistribution, in *intent.Intent, before *retention.Places,
+) (plan.Input, error) {
+	var input plan.Input
+	spec := &object.Spec
+	image, err := m.resolve(spec)
+	if err != nil {
+		return input, err
+	}
+	limits, _ := m.bounds(object.Namespace)
+	input = plan.Input{
+		Object: object, Intent: in, Distribution: image.Distribution, CatalogueImage: image.Catalog,
+		Cluster: m.cluster(), OpenShift: m.Platform.OpenShift, Before: before, Bounds: limits,
+		Unread: m.isUnread(spec, &image),
+	}
+	if err := m.references(&input, &image); err != nil {
+		return input, err
+	}
+	if m.running != nil {
+		m.running.complete(&input)
+	}
+	return input, nil
+}
+
+// references adds the contents of the ConfigMaps and Secrets that a stack refers to.
+func (m *Manifests) references(input *plan.Input, image *facts.Image) (err error) {
+	object := input.Object
+	if plan.NeedsBase(&object.Spec) {
+		if input.Base, err = m.base(object, image); err != nil {
+			return err
+		}
+	}
+	if object.Spec.OverrideConfig != nil {
+		if input.Override, err = m.Override(object); err != nil {
+			return err
+		}
+	}
+	input.Serving = m.serving(object)
+	input.Trust, err = m.trust(object)
+	return err
+}
+
+// base returns the base configuration: the content of the ConfigMap in the spec, the base of the running stack, or the
+// copy that is part of the operator. It returns nil if there is no base and the plan does not require one.
+func (m *Manifests) base(object *v1alpha2.LlamaStackDistribution, image *facts.Image) (*plan.Base, error) {
+	if given := object.Spec.BaseConfig; given != nil {
+		configMap, err := m.configMap(object.Namespace, "spec.baseConfig", given.ConfigMapName)
+		if err != nil {
+			return nil, err
+		}
+		files := plan.ConfigMapFiles(configMap)
+		base := plan.ReadBase(object, map[string]map[string][]byte{given.ConfigMapName: files})
+		if base == nil {
+			key := cmp.Or(given.Key, v1alpha2.DefaultConfigKey)
+			err = noKey("spec.baseConfig.key", given.ConfigMapName, key, files)
+		}
+		return base, err
+	}
+	if m.Image.Base != nil && image.From != v1alpha2.ImageFromCatalogue {
+		return &plan.Base{Data: m.Image.Base, Source: v1alpha2.ConfigSourceOCILabel}, nil
+	}
+	known, resolved := m.known(), &image.Distribution
+	source, keeps := known.KeepsBase(object.Spec.Distribution, image, known.Record.Distribution.Digest)
+	if keeps && m.running.Base != nil {
+		return &plan.Base{Data: m.running.Base, Source: source}, nil
+	}
+	if resolved.Base == nil && (plan.BaseOptional(object) || m.NotesUnknown) {
+		return nil, nil
+	}
+	if resolved.Base == nil {
+		remedy := "set spec.baseConfig"
+		if m.Image.Flags {
+			remedy = "set --base to a file with the configuration, set spec.baseConfig"
+		}
+		return nil, fmt.Errorf("%s: %q: this command does not read the base configuration of an image; %s "+
+			"and add the ConfigMap to the files, or set spec.overrideConfig; see docs/configuration.md",
+			distributionField(&object.Spec), resolved.Image, remedy)
+	}
+	return &plan.Base{Data: resolved.Base, Source: v1alpha2.ConfigSourceEmbedded}, nil
+}
+
+// Override returns the complete configuration in the ConfigMap of spec.overrideConfig.
+func (m *Manifests) Override(object *v1alpha2.LlamaStackDistribution) (*plan.Override, error) {
+	use, found := intent.OverrideUse(object), plan.ReadOverride(object, m.contents(object))
+	if found.Files == nil {
+		return nil, m.unusable(use, object.Namespace)
+	}
+	if _, ok := found.Files[found.Key]; !ok && len(use.Keys)+len(use.AnyOf) > 0 {
+		return nil, noKey("spec.overrideConfig.key", use.Name, found.Key, found.Files)
+	}
+	return found, nil
+}
+
+// unusable returns the error for a ConfigMap that a stack in a namespace needs and cannot use.
+func (m *Manifests) unusable(use intent.ConfigMapUse, namespace string) error {
+	path := strings.TrimSuffix(use.Path, ".configMapName")
+	if _, err := m.configMap(cmp.Or(use.Namespace, namespace), path, use.Name); err != nil {
+		return err
+	}
+	return fmt.Errorf("%s: the stack cannot use ConfigMap %q in namespace %q; add the namespace %q to the "+
+		"annotation %s on the ConfigMap", path, use.Name, use.Namespace, namespace, names.AnnotationAllowNamespaces)
+}
+
+// noKey returns the error for a key that a ConfigMap does not have.
+func noKey(path, name, key string, values map[string][]byte) error {
+	if len(values) == 0 {
+		return fmt.Errorf("%s: ConfigMap %q has no keys; add the key %q", path, name, key)
+	}
+	return fmt.Errorf("%s: ConfigMap %q has no key %q; add the key to the ConfigMap, or use one of its keys: %s", path, name, key,
+		draft.Listed(slices.Sorted(maps.Keys(values))))
+}
+
+func (m *Manifests) configMap(namespace, path, name string) (*corev1.ConfigMap, error) {
+	key := Key{Namespace: namespace, Name: name}
+	if configMap, ok := m.ConfigMaps[key]; ok {
+		return configMap, nil
+	}
+	if other := elsewhere(m, m.ConfigMaps, key); other != "" {
+		return nil, fmt.Errorf("%s.configMapName: %s", path, m.inOther("ConfigMap", key, other))
+	}
+	problem := "the files do not contain ConfigMap %q in namespace %q; add the ConfigMap with another --filename"
+	switch {
+	case m.Denied[key]:
+		problem = "you cannot read ConfigMap %q in namespace %q; ask an administrator for permission to get " +
+			"ConfigMaps in this namespace"
+	case m.Live:
+		problem = "ConfigMap %q in namespace %q does not exist; create the ConfigMap"
+	case m.Pasted:
+		problem = "the text does not contain ConfigMap %q in namespace %q; add the ConfigMap as another document"
+	}
+	return nil, fmt.Errorf("%s.configMapName: "+problem, path, name, namespace)
+}
+
+// content merges the binary data and the text data of a ConfigMap or Secret.
+func content(data map[string][]byte, texts map[string]string) map[string][]byte {
+	values := make(map[string][]byte, len(data)+len(texts))
+	maps.Copy(values, data)
+	for key, text := range texts {
+		values[key] = []byte(text)
+	}
+	return values
+}
+
+// data records the data that the change leaves behind. Leaving data behind is an error if the rollout would wait for a
+// decision by the user.
+func (o *Outcome) data(built *plan.Plan) {
+	waiting, unknown := built.Waiting()
+	for _, loss := range built.Losses {
+		if slices.ContainsFunc(waiting, func(l retention.Loss) bool { return l.String() == loss.String() }) {
+			o.Errors = append(o.Errors, loss.String()+retention.Unknown(waiting, unknown))
+		} else {
+			o.Lost = append(o.Lost, loss.String())
+		}
+	}
+}

@@ -1,0 +1,176 @@
+package release_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/provider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/schema"
+)
+
+// onlyUser lists the required keys that have no default. Only the user can set these keys.
+var onlyUser = map[string][]string{
+	"file_processors/remote::unstructured-api": {"api_key"},
+	"files/remote::openai":                     {"api_key"},
+	"files/remote::s3":                         {"bucket_name"},
+	"inference/remote::azure":                  {"api_key", "api_base"}, // api_base up to 0.3, api_key up to 0.2
+	"inference/remote::hf::endpoint":           {"endpoint_name"},
+	"inference/remote::hf::serverless":         {"huggingface_repo"},
+	"inference/remote::oci":                    {"oci_compartment_id"},
+	"inference/remote::tgi":                    {"url"}, // up to 0.3
+	"inference/remote::vertexai":               {"project"},
+	"inference/remote::vllm":                   {"url", "base_url"}, // url up to 0.3, base_url later
+	"safety/remote::passthrough":               {"base_url"},
+	"vector_io/remote::chromadb":               {"url"},
+	"vector_io/remote::elasticsearch":          {"elasticsearch_url"},
+	"vector_io/remote::milvus":                 {"uri"},
+	"vector_io/remote::oci": {
+		"conn_str", "user", "password", "tnsnames_loc", "ewallet_pem_loc",
+		"ewallet_password",
+	},
+}
+
+// For every provider type of every line, TestRequiredDefaultsLoad builds a config from only the defaults of the type.
+// The only problem allowed is a missing key that only the user can set.
+func TestRequiredDefaultsLoad(t *testing.T) {
+	used := map[string]bool{}
+	eachLine(t, func(t *testing.T, r *release.Release) {
+		eachProvider(r, func(p *provider.Type) {
+			var config provider.Fields
+			for _, d := range p.Defaults("my-id", "starter") {
+				config = append(config, provider.Field(d))
+			}
+			name := p.API + "/" + p.Type
+			for _, problem := range p.Config.Check(provider.Node(config)) {
+				if problem.Kind == schema.MissingChoice && name == "inference/remote::nvidia" {
+					continue // up to 0.3, a rule requires a key for the hosted service
+				}
+				if problem.Kind != schema.MissingKey || !slices.Contains(onlyUser[name], problem.Path) {
+					t.Errorf("%s: %s: %s", name, problem.Path, problem.Message())
+				}
+				used[name+" "+problem.Path] = true
+			}
+		})
+	})
+	for name, keys := range onlyUser {
+		for _, key := range keys {
+			if !used[name+" "+key] {
+				t.Errorf("%s does not require %s in any line", name, key)
+			}
+		}
+	}
+}
+
+func TestRequiredDefaultsOf(t *testing.T) {
+	tests := []struct{ api, kind, want string }{
+		{"responses", "inline::builtin", `
+persistence:
+  agent_state:
+    namespace: responses::my-id::agent_state
+    backend: kv_default
+  responses:
+    table_name: responses_my_id
+    backend: sql_default
+`},
+		{"files", "inline::localfs", `
+storage_dir: ${env.FILES_STORAGE_DIR:=~/.llama/distributions/starter/files}
+metadata_store:
+  table_name: files_my_id_metadata
+  backend: sql_default
+`},
+		{"vector_io", "inline::sqlite-vec", `
+db_path: ${env.SQLITE_STORE_DIR:=~/.llama/distributions/starter}/sqlite_vec.db
+persistence:
+  namespace: vector_io::my-id
+  backend: kv_default
+`},
+		{"vector_io", "inline::qdrant", `
+path: ${env.QDRANT_PATH:=~/.llama/distributions/starter}/qdrant.db
+persistence:
+  namespace: vector_io::my-id
+  backend: kv_default
+`},
+		{"vector_io", "remote::milvus", `
+token: null
+persistence:
+  namespace: vector_io::my-id
+  backend: kv_default
+`},
+		{"vector_io", "remote::pgvector", `
+persistence:
+  namespace: vector_io::my-id
+  backend: kv_default
+`},
+		{"batches", "inline::reference", `
+kvstore:
+  namespace: batches::my-id
+  backend: kv_default
+`},
+		{"inference", "remote::vllm", "{}\n"},
+	}
+	r := line07(t)
+	for _, tt := range tests {
+		t.Run(tt.api+"/"+tt.kind, func(t *testing.T) {
+			p, ok := r.Provider(tt.api, tt.kind)
+			if !ok {
+				t.Fatal("no such type")
+			}
+			config := provider.Fields{}
+			for _, d := range p.Defaults("my-id", "starter") {
+				config = append(config, provider.Field(d))
+			}
+			if diff := cmp.Diff(strings.TrimPrefix(tt.want, "\n"), toYAML(t, provider.Node(config))); diff != "" {
+				t.Errorf("config (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestDefaultsByLine checks the defaults that differ from those of 0.7.
+func TestDefaultsByLine(t *testing.T) {
+	for _, tt := range []struct{ first, last, api, kind, key, want string }{
+		{"", "0.5", "inference", "remote::vllm", "api_token", "${env.VLLM_API_TOKEN:=fake}"},
+		{"0.6", "", "inference", "remote::vllm", "api_token", ""},
+		{"0.3", "0.6", "agents", "inline::meta-reference", "persistence", "{agent_state: {namespace: agents::my-id::agent_state, backend: kv_default}, responses: {table_name: agents_my_id, backend: sql_default}}"},
+		{"0.7", "0.8", "responses", "inline::builtin", "persistence", "{agent_state: {namespace: responses::my-id::agent_state, backend: kv_default}, responses: {table_name: responses_my_id, backend: sql_default}}"},
+		{"1.0", "", "responses", "inline::builtin", "persistence", "{responses: {table_name: responses_my_id, backend: sql_default}}"},
+		{"0.3", "0.8", "batches", "inline::reference", "kvstore", "{namespace: batches::my-id, backend: kv_default}"},
+		{"1.0", "", "batches", "inline::reference", "sqlstore", "{table_name: batches_my_id, backend: sql_default}"},
+		{"0.8", "1.0", "messages", "inline::builtin", "kvstore", ""},
+		{"1.1", "", "messages", "inline::builtin", "kvstore", "{namespace: messages::my-id, backend: kv_default}"},
+		{"", "0.7", "vector_io", "inline::sqlite-vec", "db_path", "${env.SQLITE_STORE_DIR:=~/.llama/distributions/starter}/sqlite_vec.db"},
+		{"0.8", "", "vector_io", "inline::sqlite-vec", "db_path", "${env.SQLITE_STORE_DIR:=~/.ogx/distributions/starter}/sqlite_vec.db"},
+		{"", "", "vector_io", "inline::faiss", "metadata_store", ""},
+	} {
+		for _, line := range between(t, tt.first, tt.last) {
+			p, ok := lineOf(t, line).Provider(tt.api, tt.kind)
+			if !ok {
+				t.Errorf("%s has no %s/%s", line, tt.api, tt.kind)
+				continue
+			}
+			got := ""
+			if value, ok := p.Default(tt.key, "my-id", "starter"); ok {
+				got = inline(value)
+			}
+			if got != tt.want {
+				t.Errorf("%s: %s of %s/%s is %s, want %s", line, tt.key, tt.api, tt.kind, got, tt.want)
+			}
+		}
+	}
+}
+
+func toYAML(t testing.TB, node *yaml.Node) string {
+	t.Helper()
+	var out strings.Builder
+	enc := yaml.NewEncoder(&out)
+	enc.SetIndent(2)
+	if err := enc.Encode(node); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}

@@ -1,0 +1,165 @@
+package release_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/provider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// For each line, TestFacts checks all data that comes from rules and overlays and not from the server's package. There
+// is one file per release line: `diff testdata/facts/0.6.txt testdata/facts/0.7.txt` shows the changes in a release. A
+// file that belongs to no release line causes the test to fail.
+func TestFacts(t *testing.T) {
+	const dir = "testdata/facts"
+	seen := map[string]bool{}
+	eachLine(t, func(t *testing.T, r *release.Release) {
+		golden := filepath.Join(dir, r.Line+".txt")
+		seen[golden] = true
+		got := facts(r)
+		if *update {
+			if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), got); diff != "" {
+			t.Errorf("facts (-want +got):\n%s", diff)
+		}
+	})
+	files, err := filepath.Glob(dir + "/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if !seen[file] {
+			t.Errorf("%s belongs to no line", file)
+		}
+	}
+}
+
+// facts returns a release as text, with one fact on each line.
+func facts(r *release.Release) string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line("runtime %s", oneField(fmt.Sprintf("%+v", r.Runtime)))
+	for _, name := range r.APIs() {
+		api, _ := r.API(name)
+		line("api %+v", api)
+	}
+	line("storage inline:%v required:%v", r.Storage.Inline, r.Storage.Required)
+	for _, k := range r.Storage.Backends {
+		line("backend %s type:%s family:%s directory:%v password:%s inHost:%v encode:%v uri:%s", k.Type, k.TypeValue, k.Family,
+			k.NeedsDirectory, k.CredentialKey, k.CredentialInHost, k.EncodePassword, k.ConnectionStringKey)
+	}
+	for _, s := range r.Storage.Stores {
+		line("store %s at:%s family:%s required:%v default:%s", s.Name, s.Path, s.Family, s.Required, inline(s.Default))
+	}
+	for _, res := range r.Resources() {
+		line("resource %s section:%q id:%s provider_id:%s api:%s public:%s alias:%s any:%s dropped:%v %s", res.Kind, res.Section,
+			res.IDKey, res.ProviderIDKey, res.API, res.PublicID, res.PublicAlias, res.AnyProvider, res.Dropped, res.Instead)
+	}
+	for _, res := range r.Resources() {
+		if res.RegistryType != "" {
+			line("registered %s type:%s once:%v", res.Kind, res.RegistryType, res.PrefixOnce)
+		}
+	}
+	line("registry %+v", r.Registry)
+	for _, ref := range r.References {
+		line("reference %+v", ref)
+	}
+	line("tools mcp:%s url:%s provider:%s", r.Tools.MCP, r.Tools.MCPURLKey, r.Tools.MCPProvider)
+	for _, tool := range r.Tools.BuiltIn {
+		line("tool %+v", tool)
+	}
+	eachProvider(r, func(p *provider.Type) { line("%s", providerFacts(p)) })
+	for _, gone := range r.Removed {
+		line("removed %s %s after %s; %s", gone.Kind, gone.Name, gone.Last, gone.Instead)
+	}
+	return b.String()
+}
+
+func providerFacts(p *provider.Type) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "provider %s/%s", p.API, p.Type)
+	for _, fact := range []struct{ name, value string }{
+		{"endpoint", p.EndpointKey + p.EndpointPath},
+		{"port", p.PortKey},
+		{"credential", p.CredentialKey},
+		{"region", p.RegionKey},
+		{"group", p.ToolGroup},
+		{"broken", p.Broken},
+		{"kept", p.KeptForm},
+	} {
+		if fact.value != "" {
+			fmt.Fprintf(&b, " %s:%s", fact.name, fact.value)
+		}
+	}
+	if p.EndpointIgnored {
+		b.WriteString(" (endpoint ignored)")
+	}
+	for _, key := range p.Config.Keys {
+		if key.Required {
+			fmt.Fprintf(&b, " %s!", key.Name)
+		}
+	}
+	for _, d := range p.RequiredDefaults {
+		fmt.Fprintf(&b, " %s=%s", d.Key, inline(d.Value))
+	}
+	return b.String()
+}
+
+// inline returns a value in the data as one line, with its fields in their original order.
+func inline(value any) string {
+	fields, ok := value.(provider.Fields)
+	if !ok {
+		return fmt.Sprint(value)
+	}
+	words := make([]string, len(fields))
+	for i, f := range fields {
+		words[i] = f.Key + ": " + inline(f.Value)
+	}
+	return "{" + strings.Join(words, ", ") + "}"
+}
+
+// oneField puts each field of a printed struct on its own line.
+func oneField(text string) string {
+	var b strings.Builder
+	for word := range strings.FieldsSeq(strings.Trim(text, "{}")) {
+		if strings.Contains(word, ":") {
+			b.WriteString("\n ")
+		}
+		b.WriteString(" " + word)
+	}
+	return b.String()
+}
+
+// eachLine runs a test for every release line.
+func eachLine(t *testing.T, test func(t *testing.T, r *release.Release)) {
+	t.Helper()
+	for _, line := range release.Lines() {
+		t.Run(line, func(t *testing.T) { test(t, lineOf(t, line)) })
+	}
+}
+
+// lineOf returns the data of a release line.
+func lineOf(t testing.TB, line string) *release.Release {
+	t.Helper()
+	match, err := release.Lookup(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return match.Release
+}

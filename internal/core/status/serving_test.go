@@ -1,0 +1,134 @@
+package status_test
+
+import (
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+)
+
+func rolling(d *appsv1.Deployment, maxUnavailable intstr.IntOrString) *appsv1.Deployment {
+	d.Spec.Strategy = appsv1.DeploymentStrategy{
+		Type:          appsv1.RollingUpdateDeploymentStrategyType,
+		RollingUpdate: &appsv1.RollingUpdateDeployment{MaxUnavailable: &maxUnavailable},
+	}
+	return d
+}
+
+// TestPhaseDuringAChange checks that the phase is Ready during a rollout if the Deployment has had an earlier
+// configuration and has its minimum number of available pods. It also checks that the phase does not change until the
+// end of the rollout.
+func TestPhaseDuringAChange(t *testing.T) {
+	quarter := intstr.FromString("25%")
+	unseen := deployment(1, 1, 1, 1)
+	unseen.Generation = 2
+	older, newer := replicaSet("old", "1", 0), replicaSet("new", "2", 0)
+	for name, tc := range map[string]struct {
+		deployment *appsv1.Deployment
+		sets       []appsv1.ReplicaSet
+		want       v1alpha2.Phase
+	}{
+		"first rollout": {
+			rolling(deployment(1, 1, 1, 0), quarter),
+			[]appsv1.ReplicaSet{newer},
+			v1alpha2.PhaseInitializing,
+		},
+		"most pods of a first rollout": {
+			rolling(deployment(4, 4, 4, 3), quarter),
+			[]appsv1.ReplicaSet{newer},
+			v1alpha2.PhaseInitializing,
+		},
+		"not seen yet": {unseen, []appsv1.ReplicaSet{older}, v1alpha2.PhaseReady},
+		"the new ReplicaSet is not known": {
+			rolling(deployment(1, 2, 1, 1), quarter),
+			[]appsv1.ReplicaSet{older},
+			v1alpha2.PhaseReady,
+		},
+		"the old pod serves": {
+			rolling(deployment(1, 2, 1, 1), quarter),
+			[]appsv1.ReplicaSet{older, newer},
+			v1alpha2.PhaseReady,
+		},
+		"one of four may be missing": {
+			rolling(deployment(4, 5, 2, 3), quarter),
+			[]appsv1.ReplicaSet{older, newer},
+			v1alpha2.PhaseReady,
+		},
+		"the last new pod starts": {
+			rolling(deployment(4, 4, 4, 3), quarter),
+			[]appsv1.ReplicaSet{older, newer},
+			v1alpha2.PhaseReady,
+		},
+		"two of four are missing": {
+			rolling(deployment(4, 5, 2, 2), quarter),
+			[]appsv1.ReplicaSet{older, newer},
+			v1alpha2.PhaseInitializing,
+		},
+		"the old pod has ended": {
+			deployment(1, 1, 1, 0),
+			[]appsv1.ReplicaSet{older, newer},
+			v1alpha2.PhaseInitializing,
+		},
+		"none may be missing": {
+			deployment(2, 2, 2, 1),
+			[]appsv1.ReplicaSet{older, newer},
+			v1alpha2.PhaseInitializing,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			seen := status.Workload(status.WorkloadInput{Deployment: tc.deployment, ReplicaSets: tc.sets})
+			if seen.Available.Reason != v1alpha2.ReasonRolloutInProgress {
+				t.Fatalf("the rollout is not in progress: %+v", seen.Available)
+			}
+			got := status.Summarize(status.Input{
+				Now: now, Observed: with(healthy(), seen.Available), Serving: seen.Serving, Earlier: seen.Earlier,
+			})
+			if got.Phase != tc.want {
+				t.Errorf("phase %s, want %s", got.Phase, tc.want)
+			}
+			if meta.IsStatusConditionTrue(got.Conditions, v1alpha2.ConditionReady) {
+				t.Error("the stack is ready during a rollout")
+			}
+		})
+	}
+}
+
+// TestPhaseOfATriedChange checks the phase while the operator is testing a change in a separate pod.
+func TestPhaseOfATriedChange(t *testing.T) {
+	for serving, want := range map[bool]v1alpha2.Phase{true: v1alpha2.PhaseReady, false: v1alpha2.PhaseInitializing} {
+		got := status.Summarize(status.Input{
+			Now: now, Observed: healthy(), Serving: serving, Failure: &status.Failure{
+				Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonPreflightInProgress,
+				Retry: status.OnReferenceChange, Unknown: true,
+			},
+		})
+		if got.Phase != want {
+			t.Errorf("serving %t: phase %s, want %s", serving, got.Phase, want)
+		}
+	}
+}
+
+// TestCause checks that Ready names the condition that contains the details, and that Ready has the same reason as that
+// condition.
+func TestCause(t *testing.T) {
+	if got := status.Cause(healthy()); got != nil {
+		t.Errorf("the cause of a healthy stack is %+v", got)
+	}
+	for _, wrong := range []metav1.Condition{
+		condition(v1alpha2.ConditionConfigGenerated, metav1.ConditionFalse, v1alpha2.ReasonConfigGenerationFailed),
+		condition(v1alpha2.ConditionExposed, metav1.ConditionFalse, v1alpha2.ReasonHostnameTaken),
+		condition(v1alpha2.ConditionDegraded, metav1.ConditionTrue, v1alpha2.ReasonRolledBack),
+	} {
+		conditions := status.Summarize(status.Input{Now: now, Observed: with(healthy(), wrong)}).Conditions
+		cause, ready := status.Cause(conditions), meta.FindStatusCondition(conditions, v1alpha2.ConditionReady)
+		want := wrong.Type + " is " + string(wrong.Status) + "; its message contains the details"
+		if cause == nil || cause.Type != wrong.Type || ready.Reason != wrong.Reason || ready.Message != want {
+			t.Errorf("%s: cause %+v, Ready %+v", wrong.Type, cause, ready)
+		}
+	}
+}

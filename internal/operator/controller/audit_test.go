@@ -1,0 +1,165 @@
+package controller_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/controllertest"
+)
+
+// TestRunningCalls checks the documented number of calls. A new object causes one write for each child and one for the
+// status. A visible transition causes one status write, and so does a restart of the operator with a different version.
+// An idle object causes no calls.
+func TestRunningCalls(t *testing.T) {
+	t.Parallel()
+	env := controllertest.NewEnvironment(t)
+	env.Create(t, controllertest.NewSecret("vllm-creds", "token", "sk-abc"))
+	env.StartOperator(t, "calls-1")
+	env.Create(t, env.NewStack(t, "my", strings.Replace(controllertest.SecretSpec, "1Gi}", "1Gi}, podDisruptionBudget: {minAvailable: 1}", 1)))
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	stack := &v1alpha2.LlamaStackDistribution{}
+	env.Get(t, "my", stack)
+	children := []string{
+		"patch configmaps " + names.BaseConfigMap("my", controllertest.StarterBaseHash(t)),
+		"patch configmaps " + stack.Status.ConfigGeneration.ConfigMapName,
+		"patch configmaps " + names.Startup("my"),
+		"patch serviceaccounts my-sa",
+		"patch persistentvolumeclaims my-pvc",
+		"patch deployments my",
+		"patch services my-service",
+		"patch poddisruptionbudgets my-pdb",
+	}
+	want := append(slices.Clone(children), "patch llamastackdistributions status my")
+	seen := env.WaitUntilIdle(t, "calls-1")
+	writes := controllertest.SortWrites(controllertest.ListWrites(seen))
+	if diff := cmp.Diff(controllertest.SortWrites(want), writes); diff != "" {
+		t.Errorf("writes of a new object (-want +got):\n%s", diff)
+	}
+
+	t.Run("one status write for a transition", func(t *testing.T) {
+		env.MarkDeploymentReady(t, "my")
+		env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+		now := env.WaitUntilIdle(t, "calls-1")
+		if diff := cmp.Diff([]string{"patch llamastackdistributions status my"}, controllertest.ListWrites(now[len(seen):])); diff != "" {
+			t.Errorf("writes (-want +got):\n%s", diff)
+		}
+		seen = now
+	})
+	t.Run("another reconcile reads only Secrets", func(t *testing.T) {
+		env.Get(t, "my", stack)
+		touched := stack.DeepCopy()
+		touched.Annotations = map[string]string{"somebody": "touched it"}
+		if err := env.Client.Patch(t.Context(), touched, client.MergeFrom(stack)); err != nil {
+			t.Fatal(err)
+		}
+		controllertest.WaitUntil(t, func() error {
+			if len(env.ListCalls(t, "calls-1")) == len(seen) {
+				return fmt.Errorf("no reconcile yet")
+			}
+			return nil
+		})
+		now := env.WaitUntilIdle(t, "calls-1")
+		if diff := cmp.Diff([]string{"get secrets vllm-creds"}, now[len(seen):]); diff != "" {
+			t.Errorf("calls (-want +got):\n%s", diff)
+		}
+		seen = now
+	})
+	t.Run("an idle object causes no calls", func(t *testing.T) {
+		const idle = 5 * time.Second
+		err := wait.PollUntilContextTimeout(t.Context(), 10*controllertest.PollInterval, idle, true,
+			func(context.Context) (bool, error) {
+				return len(env.ListCalls(t, "calls-1")) > len(seen), nil
+			})
+		if err == nil {
+			t.Errorf("calls of an idle object: %v", env.ListCalls(t, "calls-1")[len(seen):])
+		}
+	})
+	t.Run("one status write removes a warning with its cause", func(t *testing.T) { checkWarningGone(t, env, "calls-1") })
+	t.Run("a restart writes only the new version", func(t *testing.T) {
+		env.StartOperator(t, "calls-2")
+		env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+		controllertest.WaitUntil(t, func() error {
+			if len(controllertest.ListWrites(env.ListCalls(t, "calls-2"))) == 0 {
+				return fmt.Errorf("the version is not written yet")
+			}
+			return nil
+		})
+		if diff := cmp.Diff([]string{"patch llamastackdistributions status my"},
+			controllertest.ListWrites(env.WaitUntilIdle(t, "calls-2"))); diff != "" {
+			t.Errorf("writes (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// checkWarningGone removes the cause of the only warning about a stack, and checks that one write removes the warning.
+func checkWarningGone(t *testing.T, env *controllertest.Environment, version string) {
+	t.Helper()
+	seen, stack := env.WaitUntilIdle(t, version), &v1alpha2.LlamaStackDistribution{}
+	const path = "spec.workload.podDisruptionBudget.minAvailable: "
+	if env.Get(t, "my", stack); len(stack.Status.Warnings) != 1 || !strings.HasPrefix(stack.Status.Warnings[0], path) {
+		t.Errorf("the warnings are %q, want one that begins with %q", stack.Status.Warnings, path)
+	}
+	env.UpdateStack(t, "my", func(s *v1alpha2.LlamaStackDistribution) { s.Spec.Workload.PodDisruptionBudget = nil })
+	controllertest.WaitUntil(t, func() error {
+		if env.Get(t, "my", stack); len(stack.Status.Warnings) > 0 {
+			return fmt.Errorf("the warnings are %q", stack.Status.Warnings)
+		}
+		return nil
+	})
+	written := slices.DeleteFunc(controllertest.ListWrites(env.WaitUntilIdle(t, version)[len(seen):]),
+		func(write string) bool { return !strings.Contains(write, " status ") })
+	if diff := cmp.Diff([]string{"patch llamastackdistributions status my"}, written); diff != "" {
+		t.Errorf("writes of the status (-want +got):\n%s", diff)
+	}
+	env.MarkDeploymentReady(t, "my")
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+}
+
+// TestRunningRestart checks that a restart of the same operator writes nothing.
+func TestRunningRestart(t *testing.T) {
+	t.Parallel()
+	env := controllertest.NewEnvironment(t)
+	env.Create(t, controllertest.NewSecret("vllm-creds", "token", "sk-abc"))
+	first := env.StartOperator(t, "restart")
+	env.Create(t, env.NewStack(t, "my", controllertest.SecretSpec))
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	env.MarkDeploymentReady(t, "my")
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+	seen := env.WaitUntilIdle(t, "restart")
+	first.Stop(t)
+	env.StartOperator(t, "restart")
+	controllertest.WaitUntil(t, func() error {
+		if len(env.ListCalls(t, "restart")) == len(seen) {
+			return fmt.Errorf("no reconcile yet")
+		}
+		return nil
+	})
+	now := env.WaitUntilIdle(t, "restart")[len(seen):]
+	if got := controllertest.ListWrites(now); len(got) != 0 {
+		t.Errorf("writes after a restart: %v", got)
+	}
+	// reads lists the reads of complete Secrets and ConfigMaps, without the hashes in their names.
+	var reads []string
+	for _, call := range now {
+		if fields := strings.Fields(call); fields[0] == "get" && strings.HasPrefix(fields[2], "my-") {
+			reads = append(reads, call[:strings.LastIndex(call, "-")])
+		} else {
+			reads = append(reads, call)
+		}
+	}
+	slices.Sort(reads)
+	want := []string{"get configmaps my", "get configmaps my-base", "get configmaps my-config", "get secrets vllm-creds"}
+	if diff := cmp.Diff(want, reads); diff != "" {
+		t.Errorf("reads after a restart (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,154 @@
+package controller_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/controllertest"
+)
+
+// replaceSecret replaces a Secret with another Secret that has the same name, because the type of a Secret is
+// immutable.
+func replaceSecret(t *testing.T, env *controllertest.Environment, secret *corev1.Secret) {
+	t.Helper()
+	if err := env.Client.Delete(t.Context(),
+		&corev1.Secret{ObjectMeta: controllertest.ObjectMeta(env.Namespace, secret.Name)}); err != nil {
+		t.Fatal(err)
+	}
+	env.Create(t, secret)
+}
+
+// TestBadCertificateOfARunningStack checks that the status reports, in one sentence, a certificate that becomes invalid
+// while the stack is running, and that the pods keep the certificate that they started with.
+func TestBadCertificateOfARunningStack(t *testing.T) {
+	const spec = `{distribution: {name: starter}, networking: {tls: {enabled: true, secretName: cert}}}`
+	opaque := controllertest.NewTLSSecret(t, "cert")
+	opaque.Type = corev1.SecretTypeOpaque
+	ended := time.Now().Add(-36 * time.Hour)
+	for _, tc := range []struct {
+		name, message string
+		bad           *corev1.Secret
+	}{
+		{"wrong type", `has the type "Opaque"; create the Secret again with the type kubernetes.io/tls`, opaque},
+		{"key of another certificate", "has a certificate and a key that do not match; create the Secret again from a certificate and its private key", controllertest.NewMismatchedTLSSecret(t, "cert")},
+		{
+			"expired",
+			fmt.Sprintf("has a certificate that expired on %s; renew the certificate", ended.UTC().Format(time.DateOnly)),
+			controllertest.NewTLSSecretUntil(t, "cert", ended),
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			const version = "bad-certificate"
+			env := controllertest.NewEnvironment(t)
+			good := controllertest.NewTLSSecret(t, "cert")
+			env.Create(t, good.DeepCopy())
+			env.StartReconciler(t, version)
+			env.Create(t, env.NewStack(t, "my", spec))
+			env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+			env.MarkDeploymentReady(t, "my")
+			env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+			env.WaitUntilIdle(t, version)
+			before, after := &appsv1.Deployment{}, &appsv1.Deployment{}
+			env.Get(t, "my", before)
+
+			replaceSecret(t, env, tc.bad)
+			want := controllertest.InNamespace(`Secret "cert" in namespace "NS" `+tc.message+". Referenced by: spec.networking.tls.secretName", env.Namespace)
+			controllertest.WaitUntil(t, func() error {
+				return env.CheckCondition(t, "my", v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonSecretValueUnusable, want)
+			})
+			env.WaitForCondition(t, "my", v1alpha2.ConditionDegraded, v1alpha2.ReasonSecretChangedToInvalid)
+			if err := env.CheckCondition(t, "my", v1alpha2.ConditionAvailable, v1alpha2.ReasonMinimumReplicasAvailable, "1/1 replicas available with current config"); err != nil {
+				t.Error(err)
+			}
+			replaceSecret(t, env, good)
+			env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+			env.WaitUntilIdle(t, version)
+			env.Get(t, "my", after)
+			if diff := cmp.Diff(before, after); diff != "" {
+				t.Errorf("the Deployment changed:\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestInvalidHostname checks that an invalid host name is reported in one sentence, and that the running pods and the
+// objects that expose them do not change.
+func TestInvalidHostname(t *testing.T) {
+	const version = "no-hostname"
+	const spec = `{distribution: {name: starter}, networking: {expose: {hostname: %q}}}`
+	env := controllertest.NewEnvironment(t)
+	env.StartReconciler(t, version)
+	good := env.Namespace + ".example.com"
+	env.Create(t, env.NewStack(t, "my", fmt.Sprintf(spec, good)))
+	env.WaitForRouteURL(t, "my", "http://"+good)
+	before, after := &appsv1.Deployment{}, &appsv1.Deployment{}
+	env.WaitUntilIdle(t, version)
+	env.Get(t, "my", before)
+	for _, tc := range []struct{ hostname, message string }{
+		{"https://llama.example.com", `"https://llama.example.com" is not a host name: write a name such as llama.example.com, without a scheme, port or path`},
+		{"llama_stack.example.com", `"llama_stack.example.com" is not a host name: write a name such as llama.example.com, without a scheme, port or path`},
+		{"192.0.2.1", `"192.0.2.1" is an IP address: write a host name such as llama.example.com`},
+	} {
+		env.UpdateSpec(t, "my", fmt.Sprintf(spec, tc.hostname))
+		env.WaitForCondition(t, "my", v1alpha2.ConditionStalled, v1alpha2.ReasonInvalidSpec)
+		if err := env.CheckCondition(t, "my", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonInvalidSpec, "spec.networking.expose.hostname: "+tc.message); err != nil {
+			t.Error(err)
+		}
+		env.WaitForRouteURL(t, "my", "http://"+good)
+	}
+	ingress := &networkingv1.Ingress{}
+	env.Get(t, "my-ingress", ingress)
+	env.Get(t, "my", after)
+	if before.ResourceVersion != after.ResourceVersion || ingress.Spec.Rules[0].Host != good {
+		t.Errorf("the Deployment or the Ingress was written: host %q", ingress.Spec.Rules[0].Host)
+	}
+}
+
+// TestStoredNamesOfTheOperator checks that a stored stack whose volume replaces the operator's is still reconciled,
+// that its pods keep the volume, and that a condition and an event report it.
+func TestStoredNamesOfTheOperator(t *testing.T) {
+	const version = "stored-names"
+	env := controllertest.NewEnvironment(t)
+	env.StartReconciler(t, version)
+	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, workload: {storage: {}, overrides: {volumes: [{name: lls-storage, emptyDir: {}}]}}}`))
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	env.MarkDeploymentReady(t, "my")
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+	if err := env.CheckCondition(t, "my", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonSpecValid,
+		"The operator accepts the spec because it is stored, and would reject it in a new stack:\n"+
+			`spec.workload.overrides.volumes[0].name: "lls-storage" is the name of the operator's volume that spec.workload.storage needs, which this volume replaces: use another name`); err != nil {
+		t.Error(err)
+	}
+	if got := env.ListEventReasons(t); !strings.Contains(got, v1alpha2.EventConfigWarning) {
+		t.Errorf("events %q, want them to include %s", got, v1alpha2.EventConfigWarning)
+	}
+	env.WaitUntilIdle(t, version)
+	before, after := &appsv1.Deployment{}, &appsv1.Deployment{}
+	env.Get(t, "my", before)
+	env.UpdateStack(t, "my", func(stack *v1alpha2.LlamaStackDistribution) { stack.Spec.Workload.Replicas = new(int32(2)) })
+	controllertest.WaitUntil(t, func() error {
+		if env.Get(t, "my", after); *after.Spec.Replicas != 2 {
+			return fmt.Errorf("%d replicas", *after.Spec.Replicas)
+		}
+		return nil
+	})
+	if volume := after.Spec.Template.Spec.Volumes; !slices.ContainsFunc(volume, func(v corev1.Volume) bool {
+		return v.Name == names.DataVolume && v.EmptyDir != nil
+	}) {
+		t.Errorf("volumes %v", volume)
+	}
+	if diff := cmp.Diff(before.Spec.Template, after.Spec.Template); diff != "" {
+		t.Errorf("the pods changed:\n%s", diff)
+	}
+}

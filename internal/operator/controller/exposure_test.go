@@ -1,0 +1,273 @@
+package controller_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/controllertest"
+)
+
+// TestIngress checks that an Ingress is created and deleted as the spec requires, that annotations that other managers
+// set are kept, and that changes to the operator's ConfigMap are applied.
+func TestIngress(t *testing.T) {
+	const version = "ingress"
+	env := controllertest.NewEnvironment(t)
+	env.OwnOperatorConfig = true
+	env.StartReconciler(t, version)
+	ingress := &networkingv1.Ingress{}
+	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, networking: {expose: true}}`))
+	env.WaitForChild(t, "my-ingress", ingress)
+	host := generatedHost(env, "my", names.DefaultDomain)
+	if got := ingress.Spec.Rules[0].Host; got != host {
+		t.Errorf("host %q, want %q: without a host, the Ingress would match the host names of all stacks", got, host)
+	}
+	env.WaitForRouteURL(t, "my", "http://"+host)
+	if note := env.WaitForEvent(t, corev1.EventTypeWarning, v1alpha2.EventConfigWarning); !strings.Contains(note, host) ||
+		!strings.Contains(note, "set hostname") {
+		t.Errorf("note %q", note)
+	}
+	annotated := ingress.DeepCopy()
+	annotated.Annotations = map[string]string{"cert-manager.io/issuer": "theirs"}
+	if err := env.Client.Patch(t.Context(), annotated, client.MergeFrom(ingress)); err != nil {
+		t.Fatal(err)
+	}
+	addressed := annotated.DeepCopy()
+	addressed.Status.LoadBalancer.Ingress = []networkingv1.IngressLoadBalancerIngress{{IP: "192.0.2.1"}}
+	if err := env.Client.Status().Patch(t.Context(), addressed, client.MergeFrom(annotated)); err != nil {
+		t.Fatal(err)
+	}
+	env.WaitForRouteURL(t, "my", "http://"+host)
+
+	env.SetOperatorConfig(t, operatorconfig.KeyIngress, "{domain: apps.example.com, annotations: {ours: x}}")
+	env.WaitForRouteURL(t, "my", "http://"+generatedHost(env, "my", "apps.example.com"))
+	env.UpdateSpec(t, "my", `{distribution: {name: starter}, networking: {expose: {hostname: llama.example.com, tlsSecretName: llama-tls}}}`)
+	env.WaitForRouteURL(t, "my", "https://llama.example.com")
+	env.Get(t, "my-ingress", ingress)
+	if ingress.Annotations["cert-manager.io/issuer"] != "theirs" || ingress.Annotations["ours"] != "x" {
+		t.Errorf("annotations %v", ingress.Annotations)
+	}
+	env.UpdateSpec(t, "my", `{distribution: {name: starter}, networking: {expose: false}}`)
+	env.WaitForNoChild(t, "my-ingress", ingress)
+	env.WaitForRouteURL(t, "my", "")
+}
+
+// generatedHost returns the host name that the operator generates for a stack in a domain.
+func generatedHost(env *controllertest.Environment, stack, domain string) string {
+	return names.HostLabel(stack, env.Namespace) + "." + domain
+}
+
+// TestExposureOfAConfigThatCannotBeRead checks that an operator that has never read valid exposure settings keeps
+// existing objects.
+func TestExposureOfAConfigThatCannotBeRead(t *testing.T) {
+	env := controllertest.NewEnvironment(t)
+	env.OwnOperatorConfig = true
+	first := env.StartReconciler(t, "exposure-known")
+	env.SetOperatorConfig(t, operatorconfig.KeyIngress, "{domain: apps.example.com}")
+	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, networking: {expose: true}}`))
+	env.WaitForRouteURL(t, "my", "http://"+generatedHost(env, "my", "apps.example.com"))
+	first.Stop(t)
+	env.SetOperatorConfig(t, operatorconfig.KeyIngress, "domain: [apps.example.com]")
+	env.StartReconciler(t, "exposure-unknown")
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	env.WaitUntilIdle(t, "exposure-unknown")
+	ingress := &networkingv1.Ingress{}
+	env.Get(t, "my-ingress", ingress)
+	if got := ingress.Spec.Rules[0].Host; got != generatedHost(env, "my", "apps.example.com") {
+		t.Errorf("host %q", got)
+	}
+}
+
+// routeDefinition returns a definition that accepts any Route, because the real Route API is not a
+// CustomResourceDefinition.
+func routeDefinition() client.Object {
+	definition := &apiextensionsv1.CustomResourceDefinition{}
+	definition.Name = "routes.route.openshift.io"
+	definition.Spec = apiextensionsv1.CustomResourceDefinitionSpec{
+		Group: "route.openshift.io", Scope: apiextensionsv1.NamespaceScoped,
+		Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "routes", Kind: "Route", ListKind: "RouteList"},
+		Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
+			Name: "v1", Served: true, Storage: true, Schema: &apiextensionsv1.CustomResourceValidation{
+				OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: new(true)},
+			},
+		}},
+	}
+	return definition
+}
+
+// setRouteStatus writes the status of a Route or an HTTPRoute, as a router or a Gateway does.
+func setRouteStatus(
+	t *testing.T, env *controllertest.Environment, route *unstructured.Unstructured,
+	by, condition, is, reason, message string,
+) {
+	t.Helper()
+	env.Get(t, route.GetName(), route)
+	answer := map[string]any{
+		"controllerName": "example.com/gateways", "routerName": "default",
+		"parentRef": map[string]any{
+			"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "public",
+			"namespace": "gateways",
+		},
+		"conditions": []any{map[string]any{
+			"type": condition, "status": is, "reason": reason, "message": message, "lastTransitionTime": "2026-01-01T00:00:00Z",
+		}},
+	}
+	if err := unstructured.SetNestedSlice(route.Object, []any{answer}, "status", by); err != nil {
+		t.Fatal(err)
+	}
+	write := env.Client.Status().Update
+	if route.GroupVersionKind() == render.RouteKind { // the definition in this test has no status subresource
+		write = func(ctx context.Context, object client.Object, _ ...client.SubResourceUpdateOption) error {
+			return env.Client.Update(ctx, object)
+		}
+	}
+	if err := write(t.Context(), route); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestRunningHTTPRouteIsInstalledLater checks that the operator uses a kind within a minute after it is installed,
+// without a restart, and that the status reports a kind that was removed.
+func TestRunningHTTPRouteIsInstalledLater(t *testing.T) {
+	const version = "httproute"
+	env := controllertest.NewEnvironment(t)
+	env.AllNamespaces, env.OwnOperatorConfig = true, true
+	env.StartOperator(t, version)
+	env.SetOperatorConfig(t, operatorconfig.KeyGateway, "{name: public, namespace: gateways}")
+	env.SetOperatorConfig(t, operatorconfig.KeyIngress, "{domain: apps.example.com}")
+	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, networking: {expose: {}}}`))
+	missing := func() {
+		t.Helper()
+		condition := env.WaitForCondition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureUnavailable)
+		if want := "spec.networking.expose: the server is not exposed: the cluster does not serve HTTPRoute of gateway.networking.k8s.io yet; ask an administrator to install the CustomResourceDefinition for this kind, and to restart the operator if it is limited to some namespaces"; condition.Message != want {
+			t.Errorf("message %q, want %q", condition.Message, want)
+		}
+	}
+	missing()
+	uninstall := env.InstallDefinition(t, controllertest.GatewayDefinition(t, "httproutes"))
+	began := time.Now()
+	env.WaitForRouteURL(t, "my", "https://"+generatedHost(env, "my", "apps.example.com"))
+	if took := time.Since(began); took > time.Minute {
+		t.Errorf("the stack was exposed after %v, want at most a minute", took)
+	}
+	route := controllertest.NewUnstructured(render.HTTPRouteKind)
+	env.Get(t, "my-httproute", route)
+	env.WaitUntilIdle(t, version)
+	setRouteStatus(t, env, route, "parents", "Accepted", "False", "NoMatchingListenerHostname",
+		"no listener has this host name")
+	condition := env.WaitForCondition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureNotAccepted)
+	if want := `HTTPRoute "my-httproute" does not expose the server (NoMatchingListenerHostname): no listener has this host name`; condition.Message != want {
+		t.Errorf("message %q, want %q", condition.Message, want)
+	}
+	setRouteStatus(t, env, route, "parents", "Accepted", "True", "Accepted", "fine")
+	env.WaitForCondition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureApplied)
+	seen := env.WaitUntilIdle(t, version)
+
+	env.UpdateSpec(t, "my", `{distribution: {name: starter}, networking: {expose: {}, allowedFrom: {}}}`)
+	env.WaitForChild(t, "my-network-policy", &networkingv1.NetworkPolicy{})
+	for _, call := range controllertest.ListWrites(env.WaitUntilIdle(t, version)[len(seen):]) {
+		if strings.Contains(call, "httproutes") {
+			t.Errorf("call %s although the object has not changed", call)
+		}
+	}
+	env.UpdateSpec(t, "my", `{distribution: {name: starter}}`)
+	env.WaitForNoChild(t, "my-httproute", route)
+	env.UpdateSpec(t, "my", `{distribution: {name: starter}, networking: {expose: true}}`)
+	env.WaitForChild(t, "my-httproute", route)
+	uninstall()
+	missing()
+	env.WaitForRouteURL(t, "my", "")
+
+	uninstall = env.InstallDefinition(t, controllertest.GatewayDefinition(t, "httproutes"))
+	env.WaitForRouteURL(t, "my", "https://"+generatedHost(env, "my", "apps.example.com"))
+	uninstall()
+}
+
+// TestRunningRoute checks that a Route replaces the Ingress on OpenShift.
+func TestRunningRoute(t *testing.T) {
+	const version = "route"
+	env := controllertest.NewEnvironment(t)
+	uninstall := env.InstallDefinition(t, routeDefinition())
+	defer uninstall()
+	controllertest.WaitUntil(t, func() error {
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(render.RouteKind.GroupVersion().WithKind("RouteList"))
+		return env.Client.List(t.Context(), list, client.InNamespace(env.Namespace))
+	})
+	operator := env.StartOperator(t, version)
+	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, networking: {expose: {hostname: llama.example.com}}}`))
+	route := controllertest.NewUnstructured(render.RouteKind)
+	env.WaitForChild(t, "my-route", route)
+	env.WaitForRouteURL(t, "my", "https://llama.example.com")
+	env.WaitForNoChild(t, "my-ingress", &networkingv1.Ingress{})
+	env.WaitUntilIdle(t, version)
+	setRouteStatus(t, env, route, "ingress", "Admitted", "False", "HostAlreadyClaimed", "route theirs already exposes llama.example.com and is older")
+	condition := env.WaitForCondition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureNotAccepted)
+	if want := `Route "my-route" does not expose the server (HostAlreadyClaimed): another Route already uses the host name; use a different host name`; condition.Message != want {
+		t.Errorf("message %q, want %q", condition.Message, want)
+	}
+	setRouteStatus(t, env, route, "ingress", "Admitted", "True", "", "")
+	env.WaitForCondition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureApplied)
+	env.WaitUntilIdle(t, version)
+	operator.Stop(t)
+
+	again := env.StartOperator(t, "route-again")
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	for _, call := range controllertest.ListWrites(env.WaitUntilIdle(t, "route-again")) {
+		if strings.Contains(call, "routes") {
+			t.Errorf("call %s after a restart", call)
+		}
+	}
+	env.UpdateSpec(t, "my", `{distribution: {name: starter}}`)
+	env.WaitForNoChild(t, "my-route", route)
+	again.Stop(t)
+}
+
+// TestRunningHostnameOfTwoStacks checks that only one stack is exposed with a host name. A waiting stack receives the
+// host name when the other stack no longer uses it. The status reveals nothing about another namespace.
+func TestRunningHostnameOfTwoStacks(t *testing.T) {
+	const spec = `{distribution: {name: starter}, networking: {expose: {hostname: %s}}}`
+	env, other := controllertest.NewEnvironment(t), controllertest.NewEnvironment(t)
+	env.AllNamespaces = true
+	host := "llama." + env.Namespace + ".example.com"
+	env.StartOperator(t, "hostname")
+	wanted := fmt.Sprintf(spec, host)
+	elsewhere := fmt.Sprintf(spec, "other."+host)
+	env.Create(t, env.NewStack(t, "older", elsewhere), env.NewStack(t, "my", wanted))
+	env.WaitForRouteURL(t, "my", "http://"+host)
+
+	other.Create(t, other.NewStack(t, "my", wanted))
+	condition := other.WaitForCondition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonHostnameTaken)
+	if want := fmt.Sprintf("spec.networking.expose: host name %q is taken by a stack in another namespace, so the server is not exposed; use another host name", host); condition.Message != want {
+		t.Errorf("message %q, want %q", condition.Message, want)
+	}
+	// An older stack that requests the host name later does not get it.
+	env.WaitForRouteURL(t, "older", "http://other."+host)
+	env.UpdateSpec(t, "older", wanted)
+	condition = env.WaitForCondition(t, "older", v1alpha2.ConditionExposed, v1alpha2.ReasonHostnameTaken)
+	if want := fmt.Sprintf("spec.networking.expose: host name %q is taken by stack \"my\", so the server is not exposed; use another host name", host); condition.Message != want {
+		t.Errorf("message %q, want %q", condition.Message, want)
+	}
+	env.WaitForNoChild(t, "older-ingress", &networkingv1.Ingress{})
+	env.WaitForRouteURL(t, "my", "http://"+host)
+
+	env.UpdateSpec(t, "older", elsewhere)
+	env.WaitForRouteURL(t, "older", "http://other."+host)
+	if err := env.Client.Delete(t.Context(), env.NewStack(t, "my", wanted)); err != nil {
+		t.Fatal(err)
+	}
+	other.WaitForRouteURL(t, "my", "http://"+host)
+	other.WaitForCondition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureApplied)
+}

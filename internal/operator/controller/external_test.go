@@ -1,0 +1,244 @@
+package controller_test
+
+import (
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/externalprovider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/controllertest"
+)
+
+// providerLabels returns the labels of an image with an external provider. The schema in the label requires that the
+// setting url is a string.
+func providerLabels(api string) map[string]string {
+	return map[string]string{externalprovider.Label: base64.StdEncoding.EncodeToString([]byte(`
+apiVersion: llamastack.io/v1alpha1
+kind: ProviderPackage
+metadata: {name: mine, version: "1.0", vendor: us}
+spec:
+  packageName: my_org.mine
+  providerType: remote::mine
+  api: ` + api + `
+  configSchema: {type: object, additionalProperties: false, properties: {url: {type: string}}}
+`))}
+}
+
+// waitForEventNote waits for an event with this reason whose note contains this text.
+func waitForEventNote(t *testing.T, env *controllertest.Environment, reason, note string) {
+	t.Helper()
+	controllertest.WaitUntil(t, func() error {
+		var notes []string
+		for _, event := range env.ListEvents(t) {
+			if event.Reason == reason {
+				notes = append(notes, event.Note)
+			}
+		}
+		if !slices.ContainsFunc(notes, func(n string) bool { return strings.Contains(n, note) }) {
+			return fmt.Errorf("events with reason %s: %q, want one that contains %q", reason, notes, note)
+		}
+		return nil
+	})
+}
+
+// TestRunningExternalProviders follows an external provider from the label of its image into the configuration, and
+// through the pods into the status. The operator reads the image once, and does not read it again after a restart.
+func TestRunningExternalProviders(t *testing.T) {
+	t.Parallel()
+	env := controllertest.NewEnvironment(t)
+	env.OwnOperatorConfig = true
+	asked := env.StartServer(t, "0.7.3")
+	operator := env.StartOperator(t, "external")
+	r := env.StartRegistry(t)
+	labeled, digest := r.PushImage(t, "team/labeled:1", providerLabels("inference"))
+	bare, bareDigest := r.PushImage(t, "team/bare:1", nil)
+	env.Create(t, env.NewStack(t, "my", fmt.Sprintf(`
+distribution: {name: starter, version: "0.7"}
+externalProviders:
+  inference: [{providerId: labeled, image: %q, config: {url: "http://a"}}, {providerId: bare, image: %q}]
+`, labeled, bare)))
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	stack := env.WaitForExternalProviders(t, "my", "labeled Pending", "bare Pending")
+	checkRenderedProviders(t, env, stack, labeled+"@"+digest, bare+"@"+bareDigest)
+
+	reads := controllertest.CountCalls(env.WaitUntilIdle(t, "external"))
+	// As with any child, the operator reads the ServiceAccount before applying it. That is one of the two reads.
+	if reads["get serviceaccounts"] != 2 || reads["get secrets"] != 0 || reads["patch deployments"] != 1 {
+		t.Errorf("calls for two images: %v, want one read of the credentials and one write of the Deployment", reads)
+	}
+
+	set := env.CreateReplicaSet(t, "my", appsv1.ReplicaSetStatus{})
+	ended := controllertest.TerminatedState(0, "Completed", "")
+	running := corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
+	states := map[string]corev1.ContainerState{
+		"external-provider-labeled": ended,
+		"external-provider-bare":    controllertest.WaitingState("ErrImagePull", "unauthorized"),
+	}
+	pod := env.CreatePod(t, set, corev1.PodStatus{
+		InitContainerStatuses: controllertest.InitContainerStatuses(set, states),
+	})
+	const refused = "the registry requires credentials, or rejects the credentials; add a valid pull Secret to spec.workload.overrides.imagePullSecrets; see kubectl describe pod my-1-a"
+	pull := fmt.Sprintf("Failed to pull provider image %q: %s", bare, refused)
+	env.WaitForExternalProviders(t, "my", "labeled Installing", "bare Failed: "+pull)
+	controllertest.WaitUntil(t, func() error {
+		return env.CheckCondition(t, "my", v1alpha2.ConditionAvailable, v1alpha2.ReasonRolloutFailed, fmt.Sprintf(
+			`0/1 replicas available with current config: external provider "bare" from image %q, container "external-provider-bare": %s`, bare, pull))
+	})
+	waitForEventNote(t, env, v1alpha2.EventExternalProviderFailed, fmt.Sprintf("External provider \"bare\" in image %q: Failed to pull", bare))
+
+	conflict := `{"provider":"labeled","image":"x","message":"needs numpy>=3, the server has 2.1: add its wheel to the image"}`
+	states = map[string]corev1.ContainerState{
+		"external-provider-labeled": ended, "external-provider-bare": ended,
+		names.ExternalContainer: controllertest.TerminatedState(1, "Error", conflict),
+	}
+	env.SetPodStatus(t, pod, corev1.PodStatus{
+		InitContainerStatuses: controllertest.InitContainerStatuses(set, states),
+	})
+	env.WaitForExternalProviders(t, "my", "labeled Failed: needs numpy>=3, the server has 2.1: add its wheel to the image", "bare Installing")
+
+	done := map[string]corev1.ContainerState{}
+	for _, container := range set.Spec.Template.Spec.InitContainers {
+		done[container.Name] = ended
+	}
+	env.SetPodStatus(t, pod, corev1.PodStatus{
+		InitContainerStatuses: controllertest.InitContainerStatuses(set, done),
+		ContainerStatuses:     []corev1.ContainerStatus{{Name: "llama-stack", State: running}},
+	})
+	env.WaitForExternalProviders(t, "my", "labeled Installing", "bare Installing")
+	asked.Providers.Store(new(`{"data": [{"api": "inference", "provider_id": "labeled", "provider_type": "remote::other"},
+		{"api": "inference", "provider_id": "bare", "provider_type": "remote::bare"}]}`))
+	ready := controllertest.RunningPodStatus("", corev1.ConditionTrue)
+	ready.InitContainerStatuses = controllertest.InitContainerStatuses(set, done)
+	env.SetPodStatus(t, pod, ready)
+	env.MarkDeploymentReady(t, "my")
+	const differs = `the image's label specifies the type "remote::mine", but the running server reports and uses the type "remote::other"; correct the label`
+	env.WaitForExternalProviders(t, "my", "labeled Ready: "+differs, "bare Ready")
+	waitForEventNote(t, env, v1alpha2.EventExternalProviderDiffers, differs)
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+
+	checkRestartWithoutRegistry(t, env, operator, r)
+	env.WaitForExternalProviders(t, "my", "labeled Ready: "+differs, "bare Ready")
+}
+
+// checkRenderedProviders compares the configuration and the init containers with the images that were read.
+func checkRenderedProviders(
+	t *testing.T, env *controllertest.Environment, stack *v1alpha2.LlamaStackDistribution, read ...string,
+) {
+	t.Helper()
+	if one := stack.Status.ExternalProviders[0]; !strings.HasPrefix(read[0], one.Image+"@") ||
+		one.InitContainerName != "external-provider-labeled" {
+		t.Errorf("status %+v", one)
+	}
+	config := &corev1.ConfigMap{}
+	env.Get(t, stack.Status.ConfigGeneration.ConfigMapName, config)
+	for _, want := range []string{
+		"provider_type: remote::mine", "module: my_org.mine",
+		"provider_type: " + externalprovider.UnknownType,
+	} {
+		if !strings.Contains(config.Data[names.ConfigFile], want) {
+			t.Errorf("the configuration does not contain %q:\n%s", want, config.Data[names.ConfigFile])
+		}
+	}
+	deployment := &appsv1.Deployment{}
+	env.Get(t, "my", deployment)
+	var images []string
+	for _, container := range deployment.Spec.Template.Spec.InitContainers {
+		images = append(images, container.Image)
+	}
+	if !slices.Equal(images[:2], read) {
+		t.Errorf("images %q, want the images that were read: %q", images, read)
+	}
+}
+
+// checkRestartWithoutRegistry restarts the operator while the registry is down, and checks that it writes nothing and
+// does not read any image again.
+func checkRestartWithoutRegistry(
+	t *testing.T, env *controllertest.Environment, operator *controllertest.Operator, r *controllertest.Registry,
+) {
+	t.Helper()
+	before, requests := len(env.WaitUntilIdle(t, "external")), r.Requests.Load()
+	r.Down.Store(true)
+	operator.Stop(t)
+	env.StartOperator(t, "external")
+	if calls := env.WaitUntilIdle(t, "external")[before:]; controllertest.HasWrites(calls) {
+		t.Errorf("a restart without the registry caused writes: %q", calls)
+	}
+	if got := r.Requests.Load(); got != requests {
+		t.Errorf("%d requests for images that were read, want none", got-requests)
+	}
+}
+
+// TestExternalImagesAreRead checks that a registry that does not respond does not block a stack, and that the operator
+// does not read the image of the running stack again when the registry responds. If readLabels is false, the operator
+// does not read any image. A setting that violates the schema in a label causes an error. After a change to the
+// settings, the schema of the same image applies, even if the tag has moved.
+func TestExternalImagesAreRead(t *testing.T) {
+	env := controllertest.NewEnvironment(t)
+	env.OwnOperatorConfig = true
+	env.Workers = true
+	env.StartReconciler(t, "unread")
+	r := env.StartRegistry(t)
+	image, digest := r.PushImage(t, "team/mine:1", providerLabels("inference"))
+	spec := func(config string) string {
+		return fmt.Sprintf("distribution: {name: starter}\nexternalProviders: {inference: [{providerId: mine, image: %q, config: %s}]}", image, config)
+	}
+	r.Down.Store(true)
+	env.Create(t, env.NewStack(t, "down", spec("{url: a}")))
+	env.WaitForCondition(t, "down", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	waitForEventNote(t, env, v1alpha2.EventImageLabelsUnreadable, `The labels of external providers' images cannot be read: "mine": read image `)
+	copied := func(stack string) string {
+		deployment := &appsv1.Deployment{}
+		env.Get(t, stack, deployment)
+		return deployment.Spec.Template.Spec.InitContainers[0].Image
+	}
+	if got := copied("down"); got != image {
+		t.Errorf("image %q, want %q", got, image)
+	}
+	r.Down.Store(false)
+	env.WaitUntilIdle(t, "unread")
+	requests := r.Requests.Load()
+	env.UpdateStack(t, "down", func(s *v1alpha2.LlamaStackDistribution) {
+		s.Spec.Workload = &v1alpha2.WorkloadSpec{Replicas: new(int32(2))}
+	})
+	env.WaitUntilIdle(t, "unread")
+	if got := r.Requests.Load(); got != requests || copied("down") != image {
+		t.Errorf("%d requests after a failed attempt, want none; image %q", got-requests, copied("down"))
+	}
+
+	env.Create(t, env.NewStack(t, "checked", spec("{url: 1}")))
+	refused := env.WaitForCondition(t, "checked", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationFailed)
+	if !strings.Contains(refused.Message, "spec.externalProviders.inference[0].config.url") {
+		t.Errorf("message %q", refused.Message)
+	}
+	env.UpdateSpec(t, "checked", spec("{url: a}"))
+	env.WaitForCondition(t, "checked", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	if got := copied("checked"); got != image+"@"+digest {
+		t.Errorf("image %q, want %q", got, image+"@"+digest)
+	}
+	r.PushImage(t, "team/mine:1", providerLabels("safety")) // the tag moves, but the stack does not follow it
+	env.UpdateSpec(t, "checked", spec("{uri: a}"))
+	refused = env.WaitForCondition(t, "checked", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationFailed)
+	if !strings.Contains(refused.Message, "spec.externalProviders.inference[0].config.uri") {
+		t.Errorf("message %q", refused.Message)
+	}
+
+	env.SetOperatorConfig(t, operatorconfig.KeyRegistries, fmt.Sprintf("{insecure: [%q], readLabels: false}", r.Host))
+	requests = r.Requests.Load()
+	env.Create(t, env.NewStack(t, "never", spec("{url: 1}")))
+	env.WaitForCondition(t, "never", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	env.WaitUntilIdle(t, "unread")
+	if got := r.Requests.Load(); got != requests {
+		t.Errorf("%d requests without readLabels, want none", got-requests)
+	}
+	env.WaitForExternalProviders(t, "never", "mine Pending")
+	env.UpdateSpec(t, "never", "{distribution: {name: starter}}")
+	env.WaitForExternalProviders(t, "never")
+}

@@ -1,0 +1,178 @@
+package controller
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+// fixture replaces an operator in tests of single steps. It is a reconciler whose client keeps its objects in memory
+// and does not need an API server.
+type fixture struct {
+	*Reconciler
+	client.Client
+	recorder *events.FakeRecorder
+	writes   []string
+
+	mu    sync.Mutex
+	reads []string // the names of the ConfigMaps that were read with their data
+}
+
+// newFixture returns a fixture with objects in its cluster.
+func newFixture(t *testing.T, objects ...client.Object) *fixture {
+	t.Helper()
+	scheme, err := testutil.NewScheme()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fixture{recorder: events.NewFakeRecorder(10)}
+	wrote := func(verb string, object client.Object) {
+		f.writes = append(f.writes, verb+" "+object.GetName())
+	}
+	f.Client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithReturnManagedFields().
+		WithInterceptorFuncs(interceptor.Funcs{
+			Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object,
+				options ...client.GetOption,
+			) error {
+				if _, ok := object.(*corev1.ConfigMap); ok {
+					f.mu.Lock()
+					defer f.mu.Unlock()
+					f.reads = append(f.reads, key.Name)
+				}
+				return c.Get(ctx, key, object, options...)
+			},
+			Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
+				wrote("create", object)
+				return c.Create(ctx, object, options...)
+			},
+			Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch,
+				options ...client.PatchOption,
+			) error {
+				wrote("patch", object)
+				return c.Patch(ctx, object, patch, options...)
+			},
+			Delete: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.DeleteOption) error {
+				wrote("delete", object)
+				return c.Delete(ctx, object, options...)
+			},
+		}).Build()
+	f.Reconciler, err = NewDirect(t.Context(), f.recorder, Options{
+		Direct: f.Client, OperatorNamespace: names.OperatorNamespace, OperatorVersion: "v1.2.3",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// newOperatorConfigMap returns the operator's ConfigMap with one key.
+func newOperatorConfigMap(key, value string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: names.OperatorNamespace, Name: names.OperatorConfigMap},
+		Data:       map[string]string{key: value},
+	}
+}
+
+// newStack decodes a spec strictly, and returns a stack with that spec.
+func newStack(t *testing.T, spec string) *stack {
+	t.Helper()
+	object := &stack{}
+	object.SetGroupVersionKind(v1alpha2.GroupVersionKind)
+	object.Name, object.Namespace, object.UID, object.Generation = "my", "team", "uid-of-my", 1
+	if err := yaml.UnmarshalStrict([]byte(spec), &object.Spec); err != nil {
+		t.Fatal(err)
+	}
+	return object
+}
+
+// childMeta returns the metadata of an object that the stack controls.
+func childMeta(stack *stack, name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{
+		Namespace: stack.Namespace, Name: name, Labels: names.Labels(stack.Name),
+		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(stack, v1alpha2.GroupVersionKind)},
+	}
+}
+
+// runSteps runs the steps up to the named step, and returns the resulting state and the error of the named step. The
+// earlier steps must succeed.
+func (f *fixture) runSteps(t *testing.T, stack *stack, last string) (*state, error) {
+	t.Helper()
+	s := &state{stack: stack}
+	var err error
+	if s.workload, err = f.readWorkload(t.Context(), stack); err != nil {
+		t.Fatal(err)
+	}
+	end := slices.IndexFunc(steps, func(s step) bool { return s.name == last })
+	for _, step := range steps[:end] {
+		if err := step.run(t.Context(), f.Reconciler, s); err != nil {
+			t.Fatalf("step %s failed before step %s: %v", step.name, last, err)
+		}
+	}
+	return s, steps[end].run(t.Context(), f.Reconciler, s)
+}
+
+// checkFailure compares the error of a step with a failure. Nil means that the step must not fail.
+func checkFailure(t *testing.T, err error, want *status.Failure) {
+	t.Helper()
+	var got *status.Failure
+	if err != nil {
+		got = classify(err, "")
+	}
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(status.Failure{}, "Err")); diff != "" {
+		t.Errorf("failure (-want +got):\n%s", diff)
+	}
+}
+
+// conditionTexts returns the status, reason and message of each condition in a report, by type.
+func (r *report) conditionTexts() map[string]string {
+	conditions := map[string]string{}
+	for _, c := range r.conditions {
+		conditions[c.Type] = string(c.Status) + " " + c.Reason + ": " + c.Message
+	}
+	return conditions
+}
+
+// eventTexts returns the type, reason and note of each event in a report.
+func (r *report) eventTexts() []string {
+	var events []string
+	for _, e := range r.events {
+		events = append(events, e.kind+" "+e.reason+": "+e.note)
+	}
+	return events
+}
+
+// createObjects adds objects to the cluster.
+func (f *fixture) createObjects(t *testing.T, objects ...client.Object) {
+	t.Helper()
+	for _, object := range objects {
+		if err := f.Create(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.writes = nil
+}
+
+// applyStack runs the steps up to apply, so that the stack runs with its spec.
+func (f *fixture) applyStack(t *testing.T, spec string) {
+	t.Helper()
+	if _, err := f.runSteps(t, newStack(t, spec), "apply"); err != nil {
+		t.Fatal(err)
+	}
+	f.writes = nil
+}

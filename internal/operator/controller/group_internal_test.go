@@ -1,0 +1,219 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlevent "sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
+)
+
+// countingReader counts the lists that are read.
+type countingReader struct {
+	client.Reader
+	lists int
+}
+
+func (c *countingReader) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	c.lists++
+	return c.Reader.List(ctx, list, options...)
+}
+
+// crowd is a number of stacks of one tenant that request the same host name, and refer to the same Secret.
+const crowd = 300
+
+func newCrowd(t *testing.T) []*stack {
+	t.Helper()
+	stacks := make([]*stack, 0, crowd)
+	for i := range crowd {
+		stacks = append(stacks, newStackNamed(t, fmt.Sprintf("loud/stack-%d", i), `{distribution: {name: starter}, `+
+			`networking: {expose: {hostname: loud.example.com, annotations: {a: b}}}}`, v1alpha2.ReasonForbiddenByBounds))
+	}
+	return stacks
+}
+
+// TestHandlersDoNotSearch checks that one event results in at most one request and no search, however many stacks of
+// the tenant it affects, because the events of other tenants wait for the handler.
+func TestHandlersDoNotSearch(t *testing.T) {
+	stacks := newCrowd(t)
+	f := newFixture(t, newOperatorConfigMap("", ""), stacks[0])
+	reads := &countingReader{Reader: f.cache}
+	f.cache = reads
+	for _, one := range stacks {
+		f.references.set(client.ObjectKeyFromObject(one), []intent.SecretUse{{Secret: "creds"}}, nil)
+	}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "loud", Name: "creds"}}
+	toggled := stacks[0].DeepCopy()
+	toggled.Generation++
+	exposed := stacks[0].DeepCopy()
+	exposed.Status.RouteURL = "http://loud.example.com"
+	leaving := toggled.DeepCopy()
+	leaving.Generation, leaving.DeletionTimestamp = leaving.Generation+1, &metav1.Time{}
+	ctx := t.Context()
+	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+	for name, tc := range map[string]struct {
+		handler handler.EventHandler
+		send    func(handler.EventHandler, queue)
+		want    []string
+	}{
+		"a stack with a host name is created": {
+			f.byHostname(), func(h handler.EventHandler, q queue) { h.Create(ctx, ctrlevent.CreateEvent{Object: stacks[0]}, q) },
+			[]string{"loud/host names/loud.example.com"},
+		},
+		"another field changes": {
+			f.byHostname(), func(h handler.EventHandler, q queue) {
+				h.Update(ctx, ctrlevent.UpdateEvent{ObjectOld: stacks[0], ObjectNew: toggled}, q)
+			}, nil,
+		},
+		"the stack is exposed": {
+			f.byHostname(), func(h handler.EventHandler, q queue) {
+				h.Update(ctx, ctrlevent.UpdateEvent{ObjectOld: stacks[0], ObjectNew: exposed}, q)
+			}, []string{"loud/host names/loud.example.com"},
+		},
+		"the deletion starts": {
+			f.byHostname(), func(h handler.EventHandler, q queue) {
+				h.Update(ctx, ctrlevent.UpdateEvent{ObjectOld: toggled, ObjectNew: leaving}, q)
+			}, []string{"loud/host names/loud.example.com"},
+		},
+		"all stacks with the host name are deleted": {
+			f.byHostname(), func(h handler.EventHandler, q queue) {
+				for _, one := range stacks {
+					h.Delete(ctx, ctrlevent.DeleteEvent{Object: one}, q)
+				}
+			}, []string{"loud/host names/loud.example.com"},
+		},
+		"all stacks of a namespace are deleted": {
+			byBounds(), func(h handler.EventHandler, q queue) {
+				for _, one := range stacks {
+					h.Delete(ctx, ctrlevent.DeleteEvent{Object: one}, q)
+				}
+			}, []string{"loud/bounds/"},
+		},
+		"a Secret changes": {
+			f.byReference(kindSecret), func(h handler.EventHandler, q queue) {
+				h.Update(ctx, ctrlevent.UpdateEvent{ObjectOld: secret, ObjectNew: secret}, q)
+			}, []string{"loud/Secret/creds"},
+		},
+	} {
+		reads.lists = 0
+		var got []string
+		for _, request := range added(func(q queue) { tc.send(tc.handler, q) }) {
+			got = append(got, request.String())
+		}
+		if diff := cmp.Diff(tc.want, got); diff != "" {
+			t.Errorf("%s: requests (-want +got):\n%s", name, diff)
+		}
+		if reads.lists > 0 {
+			t.Errorf("%s: %d lists were read", name, reads.lists)
+		}
+	}
+}
+
+// TestExposeIsDecodedOnce checks that the host name of each version of a stack is decoded once, although the index, the
+// event handler and the reconciles of all stacks with the same host name use it.
+func TestExposeIsDecodedOnce(t *testing.T) {
+	stacks := newCrowd(t)
+	objects := []client.Object{newOperatorConfigMap(operatorconfig.KeyIngress, "{domain: apps.example.com}")}
+	for _, one := range stacks {
+		objects = append(objects, one)
+	}
+	f := newFixture(t, objects...)
+	decoded, decode := 0, f.exposures.decode
+	f.exposures.decode = func(spec *v1alpha2.LlamaStackDistributionSpec) *v1alpha2.ExposeSpec {
+		decoded++
+		return decode(spec)
+	}
+	cluster := render.Cluster{Ingress: render.Ingress{Domain: "apps.example.com"}}
+	handler := f.byHostname()
+	for _, one := range stacks {
+		f.hostsOf(one)
+		added(func(q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			handler.Create(t.Context(), ctrlevent.CreateEvent{Object: one}, q)
+		})
+	}
+	for _, one := range stacks[:3] {
+		owner, err := f.findHostOwner(t.Context(), one, nil, cluster)
+		if err != nil || owner == nil && one != stacks[0] {
+			t.Errorf("the owner of the host name of %s is %v, error %v", one.Name, owner, err)
+		}
+	}
+	if decoded != crowd {
+		t.Errorf("the host names of %d stacks were decoded %d times", crowd, decoded)
+	}
+}
+
+// TestStacksThatKnowTheOwner checks that a stack is requeued only if its status does not show who owns its host name.
+func TestStacksThatKnowTheOwner(t *testing.T) {
+	const host = "loud.example.com"
+	owner := &hostOwner{host: host, namespace: "loud", name: "owner"}
+	stackOf := func(key string, age int64, change func(*stack)) *stack {
+		one := newStackNamed(t, key, `{distribution: {name: starter}, networking: {expose: {hostname: `+host+`}}}`, "")
+		one.CreationTimestamp = metav1.Unix(1e9-age, 0)
+		change(one)
+		return one
+	}
+	waits := func(by *hostOwner) func(*stack) {
+		return func(s *stack) {
+			meta.SetStatusCondition(&s.Status.Conditions, metav1.Condition{
+				Type: v1alpha2.ConditionExposed, Status: metav1.ConditionFalse, Reason: v1alpha2.ReasonHostnameTaken,
+				Message: by.message(s),
+			})
+		}
+	}
+	exposed := func(s *stack) { s.Status.RouteURL = "http://" + host }
+	unknown := func(*stack) {}
+	deleted := func(s *stack) {
+		exposed(s)
+		s.DeletionTimestamp, s.Finalizers = &metav1.Time{Time: time.Unix(1e9, 0)}, []string{"a/b"}
+	}
+	for name, tc := range map[string]struct {
+		stacks []*stack
+		want   []string
+	}{
+		"an owner, and stacks that wait for it": {
+			[]*stack{
+				stackOf("loud/owner", 1, exposed), stackOf("loud/a", 2, waits(owner)), stackOf("calm/b", 3, waits(owner)),
+			}, nil,
+		},
+		"a new stack": {
+			[]*stack{stackOf("loud/owner", 1, exposed), stackOf("loud/new", 0, unknown)}, []string{"loud/new"},
+		},
+		"two exposed stacks": {
+			[]*stack{stackOf("loud/owner", 2, exposed), stackOf("calm/b", 1, exposed)}, []string{"calm/b"},
+		},
+		"a deleted owner": {
+			[]*stack{stackOf("loud/owner", 3, deleted), stackOf("loud/a", 2, waits(owner)), stackOf("loud/b", 1, waits(owner))},
+			nil, // it serves the host name until it is gone
+		},
+		"no owner": {
+			[]*stack{stackOf("loud/a", 2, waits(owner)), stackOf("calm/b", 1, waits(owner))}, []string{"loud/a"},
+		},
+	} {
+		objects := []client.Object{newOperatorConfigMap("", "")}
+		for _, one := range tc.stacks {
+			objects = append(objects, one)
+		}
+		f := newFixture(t, objects...)
+		handler := f.byHostname()
+		got := f.requeued(t, func(q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			handler.Create(t.Context(), ctrlevent.CreateEvent{Object: tc.stacks[0]}, q)
+		})
+		if diff := cmp.Diff(tc.want, got); diff != "" {
+			t.Errorf("%s: requeued (-want +got):\n%s", name, diff)
+		}
+	}
+}

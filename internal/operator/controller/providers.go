@@ -1,0 +1,113 @@
+package controller
+
+import (
+	"slices"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/probe"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/cabundle"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
+)
+
+// recordServer records the providers, the models and the MCP servers that the running server lists. Until the server
+// has responded, recordServer keeps the lists of the previous server. If the server lists no providers, recordServer
+// removes the lists. No condition depends on these lists, because the providers' services are not part of the stack.
+func recordServer(s *stack, in *intent.Intent, answer *probe.Answer) {
+	now := &s.Status
+	if !answer.Concluded {
+		return
+	}
+	if len(answer.Providers) == 0 {
+		forgetServer(now)
+		return
+	}
+	if now.DistributionConfig == nil {
+		now.DistributionConfig = &v1alpha2.DistributionConfigStatus{}
+	}
+	listed := slices.Clone(answer.Providers)
+	if !names.Compat(s.Annotations) { // users of v1alpha1 expect all providers, with their health
+		withoutHealth(listed)
+		listed = relevant(listed, in)
+	}
+	now.DistributionConfig.Providers = listed
+	now.DistributionConfig.ProvidersLeftOut = int32(len(answer.Providers) - len(listed)) //nolint:gosec // bounded by probe
+	now.Models, now.ModelsLeftOut = slices.Clone(answer.Models.Listed), answer.Models.LeftOut
+	now.MCPServers = slices.Clone(answer.MCPServers)
+	if len(now.MCPServers) == 0 {
+		now.MCPServers = nil
+	}
+}
+
+const (
+	// maxProviders bounds the list of providers in the status of a stack that was not created as v1alpha1.
+	maxProviders = 20
+	// fewProviders is the maximum number of providers in such a status if the server neither lists a provider from the
+	// spec nor checks the health of any provider.
+	fewProviders = 5
+)
+
+// relevant returns the providers that the spec contains, and those whose health the server checks. If there are no such
+// providers, it returns the first few providers. A distribution has about thirty other providers, which no user
+// configured and which would make the status hard to read.
+func relevant(listed []v1alpha2.ProviderInfo, in *intent.Intent) []v1alpha2.ProviderInfo {
+	wanted := slices.DeleteFunc(slices.Clone(listed), func(p v1alpha2.ProviderInfo) bool {
+		own := slices.ContainsFunc(in.Providers, func(own intent.Provider) bool {
+			return own.API == p.API && own.ID == p.ProviderID
+		}) || slices.ContainsFunc(in.External, func(own intent.ExternalProvider) bool {
+			return own.API == p.API && own.ID == p.ProviderID
+		})
+		return p.Health.Status == "" && !own
+	})
+	if len(wanted) == 0 {
+		return listed[:min(len(listed), fewProviders)]
+	}
+	return wanted[:min(len(wanted), maxProviders)]
+}
+
+// mayHaveMCP reports whether a server may have MCP servers, from the spec or from a user's own configuration.
+func mayHaveMCP(s *stack, in *intent.Intent) bool {
+	return s.Spec.OverrideConfig != nil || s.Spec.BaseConfig != nil ||
+		slices.ContainsFunc(in.Tools, func(tool intent.Tool) bool { return tool.MCPEndpoint != "" })
+}
+
+// withoutHealth removes the health of providers that the server does not check. From release 0.3 on, servers do not
+// check any provider, and the same two lines for each provider would make the status hard to read.
+func withoutHealth(providers []v1alpha2.ProviderInfo) {
+	for i := range providers {
+		if providers[i].Health.Status == v1alpha2.ProviderHealthNotImplemented {
+			providers[i].Health = v1alpha2.ProviderHealthStatus{}
+		}
+	}
+}
+
+// forgetServer removes the providers, the models and the MCP servers of a server that no longer exists.
+func forgetServer(now *v1alpha2.LlamaStackDistributionStatus) {
+	now.Models, now.ModelsLeftOut, now.MCPServers = nil, 0, nil
+	if now.DistributionConfig != nil {
+		now.DistributionConfig.Providers, now.DistributionConfig.ProvidersLeftOut = nil, 0
+		dropEmptyConfig(now)
+	}
+}
+
+// dropEmptyConfig removes distributionConfig if it has no fields, because kubectl describe would otherwise print its
+// name.
+func dropEmptyConfig(now *v1alpha2.LlamaStackDistributionStatus) {
+	config := now.DistributionConfig
+	if config.ActiveDistribution == "" && len(config.AvailableDistributions) == 0 && len(config.Providers) == 0 {
+		now.DistributionConfig = nil
+	}
+}
+
+// certificateOf returns the SHA-256 digest of the certificate that the server has to present, or an empty string if the
+// server does not use TLS or the certificate cannot be parsed.
+func certificateOf(spec *v1alpha2.LlamaStackDistributionSpec, secrets resolve.Values) string {
+	secret := render.TLSSecret(spec)
+	if secret == "" {
+		return ""
+	}
+	chain, _ := secrets.Get(secret, names.TLSCertificate)
+	return cabundle.Fingerprint(chain)
+}

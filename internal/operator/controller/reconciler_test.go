@@ -1,0 +1,308 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+)
+
+func TestClassify(t *testing.T) {
+	services := schema.GroupResource{Resource: "services"}
+	terminating := apierrors.NewForbidden(services, "x", errors.New("namespace is being terminated"))
+	terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: namespaceTerminating}}
+	fields := apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, "x", field.ErrorList{field.Required(field.NewPath("spec"), "")})
+	own := &status.Failure{Condition: "C", Reason: "R", Retry: status.Later}
+	for name, tc := range map[string]struct {
+		err       error
+		condition string
+		want      status.Retry
+		reason    string
+	}{
+		"failure of a step": {fmt.Errorf("wrapped: %w", own), "X", status.Later, "R"},
+		"conflict": {
+			apierrors.NewConflict(services, "x", errors.New("changed")), "X", status.Quiet,
+			v1alpha2.ReasonProgressing,
+		},
+		"wrapped conflict": {
+			fmt.Errorf("apply: %w", apierrors.NewConflict(services, "x", nil)), "X", status.Quiet,
+			v1alpha2.ReasonProgressing,
+		},
+		"object already exists": {apierrors.NewAlreadyExists(services, "x"), "X", status.Quiet, v1alpha2.ReasonProgressing},
+		"too many requests":     {apierrors.NewTooManyRequests("later", 1), "X", status.Quiet, v1alpha2.ReasonProgressing},
+		"server timeout":        {apierrors.NewTimeoutError("slow", 1), "X", status.Quiet, v1alpha2.ReasonProgressing},
+		"API server is unreachable": {
+			&url.Error{Op: "Patch", URL: "https://h", Err: errors.New("refused")}, "X", status.Quiet,
+			v1alpha2.ReasonProgressing,
+		},
+		"deadline exceeded":          {context.DeadlineExceeded, "X", status.Quiet, v1alpha2.ReasonProgressing},
+		"namespace is being deleted": {terminating, "X", status.Quiet, v1alpha2.ReasonProgressing},
+		"exceeded quota":             {apierrors.NewForbidden(services, "x", errors.New("exceeded quota: q")), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
+		"invalid field": {
+			fmt.Errorf("apply: %w", fields), v1alpha2.ConditionDeploymentUpdated, status.Invalid,
+			v1alpha2.ReasonDeploymentUpdateFailed,
+		},
+		"two invalid fields": {
+			errors.Join(fields, fields), v1alpha2.ConditionDeploymentUpdated, status.Invalid,
+			v1alpha2.ReasonDeploymentUpdateFailed,
+		},
+		"invalid field and exceeded quota": {errors.Join(fields, apierrors.NewForbidden(services, "x", errors.New("exceeded quota: q"))), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
+		"denied by a policy":               {apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, "x", nil), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
+		"denied by a webhook": {
+			denial(http.StatusForbidden), v1alpha2.ConditionDeploymentUpdated, status.Backoff,
+			v1alpha2.ReasonDeploymentUpdateFailed,
+		},
+		"denied by a webhook with the status code for a conflict": {
+			denial(http.StatusConflict), v1alpha2.ConditionDeploymentUpdated, status.Backoff,
+			v1alpha2.ReasonDeploymentUpdateFailed,
+		},
+		"denied by a webhook with the status code for too many requests": {
+			denial(http.StatusTooManyRequests), v1alpha2.ConditionDeploymentUpdated, status.Backoff,
+			v1alpha2.ReasonDeploymentUpdateFailed,
+		},
+		"failed webhook": {apierrors.NewInternalError(errors.New("failed calling webhook")), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
+		"unknown error of a step": {
+			errors.New("surprise"), v1alpha2.ConditionConfigGenerated, status.Backoff,
+			v1alpha2.ReasonInternalError,
+		},
+		"forbidden read": {
+			apierrors.NewForbidden(services, "x", nil), v1alpha2.ConditionSecretsResolved,
+			status.Backoff, v1alpha2.ReasonInternalError,
+		},
+		"unknown error of the apply": {
+			errors.New("surprise"), v1alpha2.ConditionDeploymentUpdated, status.Backoff,
+			v1alpha2.ReasonDeploymentUpdateFailed,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := classify(tc.err, tc.condition)
+			if got.Retry != tc.want || got.Reason != tc.reason {
+				t.Errorf("classify: retry %v, reason %q; want %v, %q", got.Retry, got.Reason, tc.want, tc.reason)
+			}
+		})
+	}
+}
+
+// denial returns the API server's error for a rejection by a webhook.
+func denial(code int32) error {
+	return fmt.Errorf("apply: %w", &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: code, Message: `admission webhook "a.example.com" denied the request: no`,
+	}})
+}
+
+// TestRemedy checks that the messages about a webhook that cannot be reached and about a missing permission contain a
+// remedy, and that other messages from the API server do not change.
+func TestRemedy(t *testing.T) {
+	failed := apierrors.NewInternalError(errors.New(`failed calling webhook "a.example.com": EOF`))
+	want := `Internal error occurred: failed calling webhook "a.example.com": EOF; the webhook does not belong to the operator: ` +
+		`ask the administrator of the webhook to make the webhook available or to remove the webhook configuration`
+	if got := classify(failed, v1alpha2.ConditionDeploymentUpdated).Message; got != want {
+		t.Errorf("message %q, want %q", got, want)
+	}
+	forbidden := func(cause string) error {
+		return fmt.Errorf("read: %w", apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "x", errors.New(cause)))
+	}
+	lacking := forbidden(`User "system:serviceaccount:o:m" cannot get resource "secrets" in API group "" in the namespace "a"`)
+	want = lacking.Error() + "; the operator's roles differ from those in its release: ask an administrator to install " +
+		"the operator's manifest or chart again"
+	if got := classify(lacking, v1alpha2.ConditionSecretsResolved).Message; got != want {
+		t.Errorf("message %q, want %q", got, want)
+	}
+	for _, unchanged := range []error{denial(http.StatusForbidden), forbidden("exceeded quota: q")} {
+		if got := classify(unchanged, v1alpha2.ConditionDeploymentUpdated).Message; got != unchanged.Error() {
+			t.Errorf("message %q, want %q", got, unchanged)
+		}
+	}
+}
+
+// TestRejectedValue checks that the message about an invalid field does not contain the API server's form of an object.
+func TestRejectedValue(t *testing.T) {
+	invalid := apierrors.NewInvalid(schema.GroupKind{Group: "apps", Kind: "Deployment"}, "x", field.ErrorList{
+		field.Invalid(field.NewPath("spec", "a"), map[string]any{"Capabilities": nil}, "cannot set this"),
+		field.Invalid(field.NewPath("spec", "b"), "A_b", "not a label"),
+	})
+	const want = `Deployment.apps "x" is invalid: [spec.a: cannot set this, spec.b: Invalid value: "A_b": not a label]`
+	if got := classify(invalid, v1alpha2.ConditionDeploymentUpdated).Message; got != want {
+		t.Errorf("message %q, want %q", got, want)
+	}
+}
+
+func TestResult(t *testing.T) {
+	for name, tc := range map[string]struct {
+		failure *status.Failure
+		asked   time.Duration
+		after   time.Duration
+		fails   bool
+	}{
+		"no failure":                        {nil, 0, 0, false},
+		"until the stack changes":           {&status.Failure{Retry: status.OnObjectChange}, 0, 0, false},
+		"until a referenced object changes": {&status.Failure{Retry: status.OnReferenceChange}, 0, 0, false},
+		"invalid object":                    {&status.Failure{Retry: status.Invalid}, 0, status.InvalidRetry, false},
+		"object of another owner":           {&status.Failure{Retry: status.Later}, time.Hour, status.OwnershipRetry, false},
+		"retry with growing delays":         {&status.Failure{Retry: status.Backoff}, time.Hour, 0, true},
+		"requested time without a failure":  {nil, time.Hour, time.Hour, false},
+		"requested time with a failure":     {&status.Failure{Retry: status.OnReferenceChange}, time.Hour, time.Hour, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := result(tc.failure, tc.asked)
+			if got != (reconcile.Result{RequeueAfter: tc.after}) || (err != nil) != tc.fails {
+				t.Errorf("result: %+v, %v", got, err)
+			}
+		})
+	}
+}
+
+// TestPause checks that a stack is retried within a few seconds if the API server does not respond, even after many
+// attempts. It also checks that the pause after conflicts grows up to lastRetry, and that the pauses are short again
+// after a response.
+func TestPause(t *testing.T) {
+	refused := &url.Error{Op: "Patch", URL: "https://h", Err: errors.New("refused")}
+	quiet := func(err error) *status.Failure { return &status.Failure{Retry: status.Quiet, Err: err} }
+	for name, tc := range map[string]struct {
+		failure *status.Failure
+		err     error
+		longest time.Duration
+	}{
+		"no failure":                {nil, nil, 0},
+		"no response to a step":     {quiet(refused), nil, 7500 * time.Millisecond},
+		"no response to the status": {nil, fmt.Errorf("write status: %w", refused), 7500 * time.Millisecond},
+		"too many requests":         {quiet(apierrors.NewTooManyRequests("later", 1)), nil, 7500 * time.Millisecond},
+		"a conflict":                {quiet(apierrors.NewConflict(schema.GroupResource{}, "x", nil)), nil, lastRetry},
+		"a cache that lags behind":  {quiet(nil), nil, lastRetry},
+		"quiet failure and error":   {quiet(nil), errors.New("a defect"), 0},
+		"an unreachable registry":   {&status.Failure{Retry: status.OnReferenceChange, Err: refused}, nil, 0},
+		"a rejection":               {&status.Failure{Retry: status.Backoff, Err: apierrors.NewForbidden(schema.GroupResource{}, "x", nil)}, nil, 0},
+		"rejection and no response": {&status.Failure{Retry: status.Backoff}, refused, 7500 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			retries, longest := newRetries(), time.Duration(0)
+			for range 20 {
+				longest = max(longest, retries.pause(reconcile.Request{}, tc.failure, tc.err))
+			}
+			if longest > tc.longest || longest < tc.longest*2/3 {
+				t.Errorf("longest pause %v, want up to %v", longest, tc.longest)
+			}
+		})
+	}
+	retries := newRetries()
+	for range 20 {
+		retries.pause(reconcile.Request{}, quiet(refused), nil)
+	}
+	retries.pause(reconcile.Request{}, nil, nil)
+	if first := retries.pause(reconcile.Request{}, quiet(refused), nil); first > 300*time.Millisecond {
+		t.Errorf("the first pause after a response is %v", first)
+	}
+}
+
+// TestPanicIsAFailure checks that runStep converts a panic to a failure of the step, and that the failure does not
+// contain the value of the panic, which may contain secrets.
+func TestPanicIsAFailure(t *testing.T) {
+	panics := step{"plan", v1alpha2.ConditionConfigGenerated, func(context.Context, *Reconciler, *state) error { panic("secret value") }}
+	err := (&Reconciler{}).runStep(t.Context(), panics, nil)
+	failure, ok := errors.AsType[*status.Failure](err)
+	if !ok {
+		t.Fatalf("runStep: %v, want a failure", err)
+	}
+	want := status.Failure{
+		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonInternalError, Retry: status.Backoff,
+		Message: `The operator has a defect in step "plan"; report the defect with the details in the operator's log`,
+	}
+	if strings.Contains(failure.Error(), "secret") {
+		t.Errorf("the error contains the panic's value: %v", failure)
+	}
+	failure.Err = nil
+	if *failure != want {
+		t.Errorf("runStep: %+v, want %+v", *failure, want)
+	}
+}
+
+func TestReferenceIndex(t *testing.T) {
+	name := func(n string) types.NamespacedName { return types.NamespacedName{Namespace: "ns", Name: n} }
+	index := newReferenceIndex()
+	index.set(name("a"), []intent.SecretUse{{Secret: "s"}, {Secret: "s"}}, []intent.ConfigMapUse{{Name: "c"}})
+	index.set(name("b"), []intent.SecretUse{{Secret: "s"}}, nil)
+	users := func(kind, of string) []string {
+		var found []string
+		for _, user := range index.requestsFor(kind, name(of)) {
+			found = append(found, user.Name)
+		}
+		slices.Sort(found)
+		return found
+	}
+	expect := func(kind, of string, want ...string) {
+		t.Helper()
+		if got := users(kind, of); !slices.Equal(got, want) {
+			t.Errorf("users of %s %s: %v, want %v", kind, of, got, want)
+		}
+	}
+	expect(kindSecret, "s", "a", "b")
+	expect(kindConfigMap, "c", "a")
+	expect(kindConfigMap, "s")
+	index.set(name("a"), []intent.SecretUse{{Secret: "other"}}, nil)
+	expect(kindSecret, "s", "b")
+	expect(kindSecret, "other", "a")
+	expect(kindConfigMap, "c")
+	index.forget(name("a"))
+	index.forget(name("b"))
+	if len(index.users)+len(index.stacks) != 0 {
+		t.Errorf("entries of forgotten stacks: %v, %v", index.users, index.stacks)
+	}
+}
+
+func TestStatusMemory(t *testing.T) {
+	object := func(version, phase string) *v1alpha2.LlamaStackDistribution {
+		o := &v1alpha2.LlamaStackDistribution{}
+		o.Name, o.UID, o.ResourceVersion, o.Status.Phase = "my", "u", version, v1alpha2.Phase(phase)
+		return o
+	}
+	for name, tc := range map[string]struct {
+		cached *v1alpha2.LlamaStackDistribution
+		want   string
+	}{
+		"older version":                     {object("9", "Pending"), "Ready"},
+		"same version":                      {object("10", "Ready"), "Ready"},
+		"newer version":                     {object("11", "Failed"), "Failed"},
+		"another object with the same name": {func() *v1alpha2.LlamaStackDistribution { o := object("9", "Pending"); o.UID = "v"; return o }(), "Pending"},
+		"version that is not a number":      {object("x", "Pending"), "Pending"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			memory := newStatusMemory()
+			memory.remember(object("10", "Ready"))
+			memory.refresh(tc.cached)
+			if got := string(tc.cached.Status.Phase); got != tc.want {
+				t.Errorf("phase %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestTruncateMessage(t *testing.T) {
+	if got := truncateMessage("short"); got != "short" {
+		t.Errorf("truncate changed %q", got)
+	}
+	for _, long := range []string{
+		strings.Repeat("a", 2000), strings.Repeat("ä", 2000),
+		"a" + strings.Repeat("…", 2000),
+	} {
+		got := truncateMessage(long)
+		if len(got) > maxNote || len(got) < maxNote-8 || !strings.HasSuffix(got, "…") || strings.ContainsRune(got, '�') {
+			t.Errorf("truncate of %d bytes: %d bytes", len(long), len(got))
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package controller
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+)
+
+const (
+	firstRetry = 200 * time.Millisecond
+	// lastRetry is the longest pause between two attempts with growing delays. It lets a stack continue within a minute
+	// after the API server accepts the operator's calls again.
+	lastRetry = 45 * time.Second
+	// lastUnansweredRetry bounds the pause, before retryJitter extends it, if the API server did not respond. A call
+	// without a response causes no load.
+	lastUnansweredRetry = 5 * time.Second
+	// retryJitter is the largest fraction by which a pause is extended if the API server did not respond. It spreads the
+	// retries of different stacks.
+	retryJitter = 0.5
+)
+
+// retries counts the attempts for stacks with failures that may be resolved without a change to an object.
+type retries struct {
+	// unanswered is the limiter for attempts after calls without a response. The field `quiet` is the limiter for attempts
+	// after other quiet failures.
+	unanswered, quiet workqueue.TypedRateLimiter[reconcile.Request]
+}
+
+func newRetries() retries {
+	type limiter = workqueue.TypedRateLimiter[reconcile.Request]
+	exponential := func(last time.Duration) limiter {
+		return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, last)
+	}
+	return retries{unanswered: exponential(lastUnansweredRetry), quiet: exponential(lastRetry)}
+}
+
+// pause returns the time until the next attempt after a quiet failure of a step, or after a status write that received
+// no response. Zero means that there is no such failure.
+func (r retries) pause(request reconcile.Request, failure *status.Failure, err error) time.Duration {
+	quiet := failure != nil && failure.Retry == status.Quiet
+	if unavailable(err) || quiet && unavailable(failure) {
+		return wait.Jitter(r.unanswered.When(request), retryJitter)
+	}
+	r.unanswered.Forget(request)
+	if quiet && err == nil {
+		return r.quiet.When(request)
+	}
+	r.quiet.Forget(request)
+	return 0
+}
+
+func (r retries) forget(request reconcile.Request) {
+	r.unanswered.Forget(request)
+	r.quiet.Forget(request)
+}

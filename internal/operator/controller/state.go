@@ -1,0 +1,89 @@
+package controller
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/apply"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/bounds"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
+)
+
+// state holds the results of the steps of one reconcile, with a field for each step that has a result. A failed step
+// keeps its partial results. Only the list of steps assigns these fields, with two exceptions: the steps named
+// preflight and apply also update the field owned, and the steps named configmaps and secrets both use the budget.
+type state struct {
+	stack  *stack
+	report report
+
+	workload   workload
+	intent     *intent.Intent // set by the step admit
+	warnings   []string       // about the spec, set by the step admit
+	image      resolvedImage
+	bounds     *bounds.Rule // nil if the namespace has no bounds
+	labels     imageLabels
+	budget     resolve.Budget
+	configMaps configMaps
+	secrets    secrets
+	base       *plan.Base
+	external   externalImages
+	planned    planned
+	owned      owned
+	// leaves lists the data that the pending change to the pods leaves behind, in the format of the record. The step
+	// retention sets it.
+	leaves  []string
+	applied applied
+}
+
+// stack is the object that is reconciled, with its last written status.
+type stack = v1alpha2.LlamaStackDistribution
+
+// workload is the running workload, read from the caches before the first step.
+type workload struct {
+	// deployment is the stack's Deployment. Nil means that there is none.
+	deployment  *appsv1.Deployment
+	replicaSets []appsv1.ReplicaSet
+	// running is the record of the Deployment. It is empty if an operator for v1alpha1 was the last to write the template.
+	running rollout.Record
+}
+
+// live returns the workload with the Deployment after it was applied.
+func (s *state) live() *workload {
+	now := s.workload
+	if s.applied.deployed() {
+		now.deployment = s.applied.deployment
+	}
+	return &now
+}
+
+func keyOf(stack *stack) types.NamespacedName { return childKey(stack, stack.Name) }
+
+func childKey(stack *stack, name string) types.NamespacedName {
+	return types.NamespacedName{Namespace: stack.Namespace, Name: name}
+}
+
+// ownerOf returns a stack as the owner of its children.
+func ownerOf(stack *stack) apply.Owner {
+	owner := apply.Owner{
+		UID: stack.UID, Namespace: stack.Namespace, Name: stack.Name, Labels: names.ChildSelector(stack.Name),
+		// An older operator used the name of the stack as its field manager.
+		Predecessors: []apply.Manager{{Name: stack.Name, Operation: metav1.ManagedFieldsOperationApply}},
+		Mark:         apply.Mark{Kind: kindDeployment, Annotation: names.AnnotationRendered, Value: rollout.ByPredecessor},
+	}
+	if last := lastOtherWrite(stack).Time; last != nil {
+		owner.PredecessorsUntil = *last
+	}
+	for _, manager := range names.PredecessorManagers() {
+		owner.Predecessors = append(owner.Predecessors, apply.Manager{
+			Name:      manager,
+			Operation: metav1.ManagedFieldsOperationUpdate,
+		})
+	}
+	return owner
+}

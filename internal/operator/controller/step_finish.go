@@ -1,0 +1,332 @@
+package controller
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/apply"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/probe"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/retention"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/metrics"
+)
+
+// finish runs after the steps, whether or not they succeed. It observes the workload, and writes the status if the
+// status has changed. After a quiet failure, it writes nothing, because another attempt follows soon.
+func (r *Reconciler) finish(ctx context.Context, s *state, failure *status.Failure) error {
+	if failure != nil && failure.Retry == status.Quiet {
+		return nil
+	}
+	previous := s.stack.DeepCopy()
+	// Conditions that only an operator for v1alpha1 wrote do not cause a write. The next write removes them.
+	previous.Status.Conditions = status.Known(previous.Status.Conditions)
+	observed, releaseNote, err := r.observe(ctx, s, failure)
+	if err != nil {
+		return err
+	}
+	failure = s.reportInItsWords(failure)
+	now := &s.stack.Status
+	summary := status.Summarize(status.Input{
+		Generation: s.stack.Generation, Previous: previous.Status.Conditions, Observed: s.report.conditions, Failure: failure,
+		Overdue: observed.Overdue, Serving: observed.Serving, Earlier: observed.Earlier,
+		Deleting: s.stack.DeletionTimestamp != nil, Now: timestamp(r.now()),
+	})
+	now.Conditions, now.Phase = summary.Conditions, summary.Phase
+	s.keepWarnings()
+	now.ObservedGeneration = s.stack.Generation
+	r.describe(s)
+	metrics.Observe(s.stack)
+	if equality.Semantic.DeepEqual(previous.Status, *now) {
+		return nil
+	}
+	written := s.stack.DeepCopy()
+	err = r.direct.Status().Patch(ctx, written, statusPatch{}, client.FieldOwner(names.FieldManager))
+	if apierrors.IsInvalid(err) {
+		gone, readErr := r.isGone(ctx, s.stack)
+		if readErr != nil || gone {
+			return readErr
+		}
+	}
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("write status: %w", err)
+	}
+	if err == nil {
+		r.statuses.remember(written)
+		r.emit(s.stack, s.report.events, &previous.Status, releaseNote)
+		metrics.CountChange(s.stack, &previous.Status)
+	}
+	return nil
+}
+
+// isGone reports whether the stack no longer exists, or was replaced by another stack with the same name.
+func (r *Reconciler) isGone(ctx context.Context, stack *stack) (bool, error) {
+	now := &v1alpha2.LlamaStackDistribution{}
+	err := r.direct.Get(ctx, keyOf(stack), now)
+	switch {
+	case apierrors.IsNotFound(err):
+		return true, nil
+	case err != nil:
+		return false, fmt.Errorf("read the stack from the API server: %w", err)
+	default:
+		return now.UID != stack.UID, nil
+	}
+}
+
+// statusPatch replaces the status of a stack. It replaces the whole status, because no other client is allowed to write
+// it. The patch tests the UID, so that it fails for a new stack with the same name. A merge patch cannot test the UID,
+// because the API server ignores the metadata in a patch of a status.
+type statusPatch struct{}
+
+// Type returns the type of JSON patches.
+func (statusPatch) Type() types.PatchType { return types.JSONPatchType }
+
+// Data returns the patch.
+func (statusPatch) Data(object client.Object) ([]byte, error) {
+	stack, ok := object.(*v1alpha2.LlamaStackDistribution)
+	if !ok {
+		return nil, fmt.Errorf("create a status patch: object has type %T, want a LlamaStackDistribution", object)
+	}
+	return json.Marshal([]map[string]any{
+		{"op": "test", "path": "/metadata/uid", "value": stack.UID},
+		{"op": "add", "path": "/status", "value": stack.Status},
+	})
+}
+
+// observe adds the state of the workload to the status. It also returns the text about the server's release.
+func (r *Reconciler) observe(
+	ctx context.Context, s *state, failure *status.Failure,
+) (observed status.Observation, releaseNote string, err error) {
+	pods, err := r.pods(ctx, s.stack)
+	if err != nil {
+		return observed, "", err
+	}
+	claims, err := r.pendingClaims(ctx, s.stack)
+	if err != nil {
+		return observed, "", err
+	}
+	live, external := s.live(), s.externalProviders()
+	observed = status.Workload(status.WorkloadInput{
+		Deployment: live.deployment, ReplicaSets: live.replicaSets, Pods: pods, Claims: claims,
+		Earlier: s.runsEarlier(failure), Kept: s.owned.decision.Outcome == rollout.KeepTemplate,
+		External: external, Now: r.now(),
+	})
+	s.report.conditions = append(s.report.conditions, observed.Available)
+	s.stack.Status.Replicas = observed.Replicas
+	s.stack.Status.AvailableReplicas = observed.AvailableReplicas
+	var answer probe.Answer
+	if s.serves(failure) && s.stack.DeletionTimestamp == nil {
+		answer, releaseNote = r.observeServer(s, pods, observed.Mixed)
+	}
+	if err := r.observeExternal(ctx, s, external, pods, answer, failure); err != nil {
+		return observed, "", err
+	}
+	s.reportLeft()
+	s.reportPaused(failure)
+	s.reportLostReferences(failure)
+	return observed, releaseNote, r.reportAutoscaler(s)
+}
+
+// serves reports whether the running pods match the spec. Only then do the settings in the spec apply to queries to the
+// server.
+func (s *state) serves(failure *status.Failure) bool {
+	if failure == nil {
+		return true
+	}
+	return failure.Reason == v1alpha2.ReasonDeploymentPaused && s.live().deployment != nil &&
+		s.owned.decision.Outcome != rollout.Changed
+}
+
+// runsEarlier reports whether the Deployment was rendered for an earlier spec, because of a failure or a rollback.
+func (s *state) runsEarlier(failure *status.Failure) bool {
+	rolledBack := s.owned.decision.Outcome == rollout.RolledBack
+	if failure == nil || s.applied.deployed() {
+		return rolledBack
+	}
+	if failure.Reason == v1alpha2.ReasonDeploymentPaused && rolledBack {
+		return true
+	}
+	return s.workload.running.Generation != s.stack.Generation
+}
+
+// reportLeft adds a condition about data that the last change to the pods left behind, or that the current change
+// leaves behind, and about data that the next change deletes because it is not on the volume.
+func (s *state) reportLeft() {
+	left := s.workload.running.Left
+	switch {
+	case s.leaves != nil:
+		left = s.leaves
+	case s.applied.deployed():
+		left = s.owned.decision.Record.Left
+	}
+	reason := v1alpha2.ReasonDataLeftBehind
+	if len(left) == 0 {
+		reason = v1alpha2.ReasonDataNotOnVolume
+	}
+	for _, loss := range plan.OffVolume(&s.stack.Spec, s.places()) {
+		left = append(left, loss.String())
+	}
+	if len(left) > 0 {
+		s.report.markTrue(v1alpha2.ConditionDataLeftBehind, reason, leftMessage(left))
+	}
+}
+
+// places returns the places of the data of the running pods or, before there are pods, of the requested pods.
+func (s *state) places() *retention.Places {
+	switch {
+	case s.applied.deployed() && s.owned.decision.Record.Places.Known():
+		return s.owned.decision.Record.Places
+	case s.workload.running.Places.Known():
+		return s.workload.running.Places
+	case s.planned.plan != nil:
+		return s.planned.plan.Places
+	default:
+		return nil
+	}
+}
+
+// reportPaused adds the condition of a paused stack in addition to the failure of an earlier step.
+func (s *state) reportPaused(failure *status.Failure) {
+	if failure != nil && failure.Condition != v1alpha2.ConditionDeploymentUpdated && names.Paused(s.stack.Annotations) {
+		s.report.conditions = append(s.report.conditions, pausedCondition(s.live().deployment != nil, s.owned.decision))
+	}
+}
+
+// keepWarnings sets the warnings in the status. If this reconcile did not plan the stack, the warnings about the same
+// spec stay.
+func (s *state) keepWarnings() {
+	now := &s.stack.Status
+	warnings := s.warnings
+	switch {
+	case s.planned.plan != nil:
+		warnings = plan.Warnings(warnings, s.planned.plan.Warnings)
+	case now.ObservedGeneration == s.stack.Generation:
+		return
+	}
+	now.Warnings = plan.Kept(warnings)
+	for i := range now.Warnings {
+		now.Warnings[i] = inItsWords(s.stack, now.Warnings[i])
+	}
+}
+
+// describe sets the status fields other than the conditions. After a failure, undetermined fields keep their values.
+func (r *Reconciler) describe(s *state) {
+	now, name, made := &s.stack.Status, s.stack.Name, s.planned.plan
+	now.Selector = labels.SelectorFromSet(names.Selector(name)).String()
+	r.setVersion(now, func(v *v1alpha2.VersionStatus) { v.OperatorVersion = r.version })
+	if !s.applied.deployed() {
+		return
+	}
+	if !s.applied.rejected(kindService) {
+		now.ServiceURL = ""
+		if s.applied.has(kindService) {
+			now.ServiceURL = serviceURL(s.stack, made.PodsServeTLS())
+		}
+	}
+	// The objects that expose the stack remain while the settings are unknown, and the stack keeps its host name.
+	if !s.applied.rejectedExposure() && !s.planned.input.Cluster.ExposureUnknown {
+		now.RouteURL = routeURL(made, s.applied.objects)
+	}
+	now.ResolvedDistribution = s.resolved()
+	if image := s.keptImage(); image != "" {
+		now.ResolvedDistribution.Image, now.ResolvedDistribution.ImageFrom, now.ResolvedDistribution.Digest = image, "", ""
+		now.ResolvedDistribution.CatalogueImage = s.image.Catalog
+	}
+	now.ConfigGeneration = nil
+	if made.Config != nil {
+		now.ConfigGeneration = configGeneration(made, s.applied.objects)
+	}
+	r.describeDistributions(s)
+}
+
+// describeDistributions sets the fields about distributions that users of v1alpha1 read. For a stack that was not
+// created as v1alpha1, it removes the fields, because they would repeat the spec and the operator's catalog.
+func (r *Reconciler) describeDistributions(s *state) {
+	var own v1alpha2.DistributionConfigStatus
+	if now := s.stack.Status.DistributionConfig; now != nil {
+		own = *now
+	}
+	own.ActiveDistribution, own.AvailableDistributions = "", nil
+	if names.Compat(s.stack.Annotations) {
+		own.ActiveDistribution = cmp.Or(s.stack.Spec.Distribution.Name, s.labels.distribution.Image)
+		own.AvailableDistributions = r.available.with(s.image.overrides.All)
+	}
+	s.stack.Status.DistributionConfig = &own
+	dropEmptyConfig(&s.stack.Status)
+}
+
+// serviceURL returns the URL of the server inside the cluster.
+func serviceURL(stack *stack, tls bool) string {
+	scheme := "http"
+	if tls {
+		scheme = "https"
+	}
+	return fmt.Sprintf("%s://%s.%s.svc.cluster.local:%d", scheme, names.Service(stack.Name), stack.Namespace,
+		render.Port(&stack.Spec))
+}
+
+// releaseFrom maps the sources of a release to their names in the status.
+var releaseFrom = map[distribution.DetectedBy]string{
+	distribution.ByVersion: "version", distribution.ByCatalogue: "catalogue", distribution.ByTag: "image-tag",
+	distribution.ByLabel: "image-label",
+	distribution.Unknown: "unknown",
+}
+
+func (s *state) resolved() *v1alpha2.ResolvedDistribution {
+	asked, image := s.stack.Spec.Distribution, &s.labels.distribution
+	resolved := &v1alpha2.ResolvedDistribution{
+		Name: asked.Name, Version: asked.Version, Image: image.Image, ImageFrom: s.image.From,
+		Digest: s.labels.digest, TagDigest: s.labels.tag.moved, ConfigSource: s.planned.plan.ConfigSource,
+		ServerReleaseFrom: releaseFrom[image.DetectedBy],
+		ConfigHash:        s.planned.plan.ConfigHash,
+	}
+	if image.DetectedBy != distribution.Unknown {
+		resolved.ServerRelease = image.Release.Line
+	}
+	if resolved.Catalogue() != s.image.Catalog {
+		resolved.CatalogueImage = s.image.Catalog
+	}
+	return resolved
+}
+
+// keptImage returns the image of a template that is kept if it is not the image that the operator would run, and
+// otherwise an empty string.
+func (s *state) keptImage() string {
+	if outcome := s.owned.decision.Outcome; outcome != rollout.KeepTemplate && outcome != rollout.RolledBack {
+		return ""
+	}
+	running, rendered := imageOf(s.stack, s.applied.deployment), s.planned.plan.Image()
+	if running == rendered || running == s.labels.distribution.Image {
+		return ""
+	}
+	return running
+}
+
+func configGeneration(made *plan.Plan, objects []apply.Applied) *v1alpha2.ConfigGeneration {
+	generation := &v1alpha2.ConfigGeneration{
+		ConfigMapName: made.ConfigMapName, ProviderCount: made.ProviderCount,
+		ResourceCount: made.ResourceCount, ConfigVersion: made.ConfigVersion,
+	}
+	i := slices.IndexFunc(objects, func(a apply.Applied) bool {
+		return a.Kind.Kind == kindConfigMap && a.Object.GetName() == made.ConfigMapName
+	})
+	if i >= 0 {
+		created := objects[i].Object.GetCreationTimestamp()
+		generation.GeneratedAt = &created
+	}
+	return generation
+}

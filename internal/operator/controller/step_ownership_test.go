@@ -1,0 +1,136 @@
+package controller
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/apply"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+)
+
+// TestStaleDeploymentIsReported checks that a Deployment that does not match its ReplicaSets causes a quiet failure at
+// first, and that the status reports the failure if it persists.
+func TestStaleDeploymentIsReported(t *testing.T) {
+	written := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	live := &appsv1.Deployment{}
+	live.CreationTimestamp = metav1.NewTime(written.Add(-time.Hour))
+	live.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl-rollout", Time: &metav1.Time{Time: written}}}
+	for after, want := range map[time.Duration]status.Retry{time.Second: status.Quiet, 2 * time.Minute: status.Backoff} {
+		r := &Reconciler{now: func() time.Time { return written.Add(after) }}
+		failure, ok := errors.AsType[*status.Failure](r.stale("the objects do not match", live))
+		if !ok || failure.Retry != want || failure.Unknown != (want == status.Backoff) ||
+			failure.Message != "the objects do not match" {
+			t.Errorf("%s after the last write: %+v, want retry %v", after, failure, want)
+		}
+	}
+}
+
+func TestObjectsOfAnotherOwner(t *testing.T) {
+	other := errors.New("other")
+	if got := notOurs(other); !errors.Is(got, other) {
+		t.Errorf("notOurs(%v) = %v", other, got)
+	}
+	for _, err := range []error{
+		&apply.OwnershipConflict{Kind: "Service", Name: "x"},
+		&apply.OwnershipConflict{Kind: "ConfigMap", Name: "x", Differs: true},
+	} {
+		failure, ok := errors.AsType[*status.Failure](notOurs(errors.Join(err)))
+		if !ok || failure.Reason != v1alpha2.ReasonOwnershipConflict || failure.Retry != status.Later ||
+			failure.Message != err.Error() {
+			t.Errorf("notOurs(%v) = %+v", err, failure)
+		}
+	}
+}
+
+// TestOwnershipOfChildren checks that an object that belongs to another owner is reported with the remedy, and that no
+// object is written.
+func TestOwnershipOfChildren(t *testing.T) {
+	const spec = `{distribution: {name: starter}}`
+	foreign := func(name string) *corev1.Service {
+		return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: name}}
+	}
+	const (
+		service = `Service "my-service" in namespace "team" exists and has neither a controller nor ` +
+			`the labels of the stack; delete this Service, or create the stack with another name`
+		account = `ServiceAccount "my-sa" in namespace "team" exists and has neither a controller nor ` +
+			`the labels of the stack; delete this ServiceAccount, or create the stack with another name`
+	)
+	other := newStack(t, spec)
+	other.Name, other.UID = "other", "uid-of-other"
+	retained := foreign("my-service")
+	retained.Labels = names.Labels("my")
+	for name, tc := range map[string]struct {
+		objects []client.Object
+		message string
+	}{
+		"no objects":                   {},
+		"Service without a controller": {[]client.Object{foreign("my-service")}, service},
+		"two objects without a controller": {
+			[]client.Object{foreign("my-service"), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "my-sa"}}},
+			account + "\n" + service,
+		},
+		"Service of another stack":                 {[]client.Object{&corev1.Service{ObjectMeta: childMeta(other, "my-service")}}, `Service "my-service" in namespace "team" exists and is controlled by LlamaStackDistribution "other"; delete this Service, or create the stack with another name`},
+		"retained Service with the stack's labels": {[]client.Object{retained}, ""},
+		"Service with another name":                {[]client.Object{foreign("their-service")}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, tc.objects...)
+			s, err := f.runSteps(t, newStack(t, spec), "ownership")
+			var want *status.Failure
+			if tc.message != "" {
+				want = &status.Failure{
+					Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonOwnershipConflict, Message: tc.message,
+					Retry: status.Later,
+				}
+			}
+			checkFailure(t, err, want)
+			if err == nil && (s.owned.decision.Outcome != rollout.Changed || s.owned.deployment() < 0) {
+				t.Errorf("decision %q, Deployment at %d", s.owned.decision.Outcome, s.owned.deployment())
+			}
+			if len(f.writes) > 0 {
+				t.Errorf("writes %v", f.writes)
+			}
+		})
+	}
+}
+
+// TestDecisionWithAStaleCache checks that the operator waits for its cache if the record has a newer generation than
+// the cached stack. It does not wait if the API server has no newer generation either.
+func TestDecisionWithAStaleCache(t *testing.T) {
+	const spec = `{distribution: {name: starter}}`
+	for name, tc := range map[string]struct {
+		newest  int64 // generation at the API server
+		failure *status.Failure
+	}{
+		"the cache lags behind": {3, &status.Failure{
+			Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonProgressing, Retry: status.Quiet,
+			Message: "the operator has already rendered generation 3, and is waiting until its cache contains this generation",
+		}},
+		"the cache is current": {2, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			written := newStack(t, `{distribution: {name: starter}, networking: {port: 9000}}`)
+			written.Generation = 3
+			if _, err := f.runSteps(t, written, "apply"); err != nil {
+				t.Fatal(err)
+			}
+			known := newStack(t, spec)
+			known.Generation = tc.newest
+			f.createObjects(t, known)
+			cached := newStack(t, spec)
+			cached.Generation = 2
+			_, err := f.runSteps(t, cached, "ownership")
+			checkFailure(t, err, tc.failure)
+		})
+	}
+}

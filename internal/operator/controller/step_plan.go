@@ -1,0 +1,218 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/bounds"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+)
+
+// planFacts holds the results of earlier steps that the plan needs.
+type planFacts struct {
+	stack      *stack
+	workload   *workload
+	intent     *intent.Intent
+	warnings   []string
+	image      *resolvedImage
+	bounds     *bounds.Rule
+	labels     *imageLabels
+	configMaps *configMaps
+	secrets    *secrets
+	base       *plan.Base
+	external   *externalImages
+}
+
+func (s *state) facts() planFacts {
+	return planFacts{
+		s.stack, &s.workload, s.intent, s.warnings, &s.image, s.bounds, &s.labels, &s.configMaps, &s.secrets, s.base,
+		&s.external,
+	}
+}
+
+// planned is the desired state of the stack.
+type planned struct {
+	input plan.Input
+	plan  *plan.Plan
+	// hostOwner is another stack that owns the requested host name. Nil means that there is none.
+	hostOwner *hostOwner
+	// derived holds the values of the Secret with connection parts. The operator computes these values from the values of
+	// other Secrets.
+	derived map[string][]byte
+}
+
+// plan builds the configuration and every object. It reads only the following data from the cluster: the host names of
+// stacks and of the objects that expose them, the existing NetworkPolicy and, if there is no record of the places of
+// the stack's data, the last configuration.
+func (r *Reconciler) plan(ctx context.Context, f planFacts, report *report) (planned, error) {
+	made, err := r.planInput(ctx, f)
+	if err == nil {
+		err = r.build(ctx, f, &made)
+	}
+	if err != nil {
+		return made, failureOf(err, &f.stack.Spec)
+	}
+	reason, message := generated(f.stack, f.intent, made.plan)
+	report.markTrue(v1alpha2.ConditionConfigGenerated, reason, message)
+	if f.stack.Status.ObservedGeneration != f.stack.Generation {
+		warnOfConfig(made.plan.Warnings, f.warnings, report)
+	}
+	return made, nil
+}
+
+// planInput collects the input of the plan.
+func (r *Reconciler) planInput(ctx context.Context, f planFacts) (planned, error) {
+	running := &f.workload.running
+	before, err := r.places(ctx, f.stack, f.workload, &f.labels.distribution)
+	if err != nil {
+		return planned{}, err
+	}
+	cluster, err := r.cluster(ctx, f.stack, f.image.config)
+	if err != nil {
+		return planned{}, err
+	}
+	owner, err := r.findHostOwner(ctx, f.stack, f.bounds, cluster)
+	if err != nil {
+		return planned{}, err
+	}
+	var recorded *rollout.Record
+	if f.workload.deployment != nil {
+		recorded = running
+	}
+	return planned{hostOwner: owner, input: plan.Input{
+		Running: recorded,
+		Object:  f.stack, Intent: f.intent, Distribution: f.labels.distribution, Digest: f.labels.digest,
+		CatalogueImage: f.image.Catalog,
+		Limited:        limited(f.stack, f.workload),
+		RunningRelease: running.Distribution.Release, Before: before, Base: f.base,
+		Override:   plan.ReadOverride(f.stack, f.configMaps.contents),
+		References: f.secrets.references, OperatorVersion: r.version, OpenShift: r.openShift, Cluster: cluster,
+		KeepsGroup: plan.KeepsGroup(f.workload.deployment, running),
+		Trust:      f.configMaps.trust, Unexposed: owner != nil, Bounds: f.bounds,
+		RunningEndpoints: render.Endpoints(f.workload.deployment, f.workload.replicaSets,
+			names.ServerContainer(f.stack.Annotations)),
+		Packages: f.external.packages, PackageDigests: f.external.digests,
+		Serving: f.secrets.values.Serving(render.TLSSecret(&f.stack.Spec)),
+	}}, nil
+}
+
+// build configures the server and computes the values of the Secret with connection parts, and renders the plan, which
+// refers to this Secret by a name that depends on the values.
+func (r *Reconciler) build(ctx context.Context, f planFacts, made *planned) error {
+	done, err := r.largePlans.take(ctx, &made.input)
+	if err != nil {
+		return err
+	}
+	defer done() // also runs after a panic, from which runStep recovers
+	configured, err := r.configure(made.input)
+	if err != nil {
+		return err
+	}
+	if made.derived, err = derive(f.stack, configured.Derived, f.secrets.values); err != nil {
+		return err
+	}
+	made.plan, err = configured.Render(storageSecret(f, made.derived))
+	return err
+}
+
+// failureOf returns the failure for a plan that a user must correct. It returns any other error unchanged.
+func failureOf(err error, spec *v1alpha2.LlamaStackDistributionSpec) error {
+	refused, ok := errors.AsType[*plan.ConfigError](err)
+	if !ok {
+		return err
+	}
+	failure := &status.Failure{
+		Condition: refused.Condition, Reason: refused.Reason, Message: refused.Error(), Retry: status.OnObjectChange,
+		Err: err,
+	}
+	if spec.BaseConfig != nil || spec.OverrideConfig != nil {
+		failure.Retry = status.OnReferenceChange
+	}
+	return failure
+}
+
+// warnOfConfig adds events for the warnings about the configuration and the spec. Spec settings that have no effect,
+// and providers that external providers replace, have their own events. One event has the number of all other warnings
+// and the first of them. The status contains all.
+func warnOfConfig(findings []stackconfig.Finding, warnings []string, report *report) {
+	told := map[string][]string{}
+	var others []stackconfig.Finding
+	for _, finding := range findings {
+		switch {
+		case finding.Ignored:
+			told[v1alpha2.EventProviderIgnored] = append(told[v1alpha2.EventProviderIgnored], finding.String())
+		case finding.Overrides:
+			told[v1alpha2.EventExternalProviderOverride] = append(told[v1alpha2.EventExternalProviderOverride], finding.String())
+		default:
+			others = append(others, finding)
+			continue
+		}
+		// Both packages warn about a disabled provider.
+		warnings = slices.DeleteFunc(warnings, func(text string) bool { return text == finding.String() })
+	}
+	for _, event := range []string{v1alpha2.EventProviderIgnored, v1alpha2.EventExternalProviderOverride} {
+		if len(told[event]) > 0 {
+			report.warningEvent(event, strings.Join(told[event], "\n"))
+		}
+	}
+	switch rest := plan.Warnings(warnings, others); len(rest) {
+	case 0:
+	case 1:
+		report.warningEvent(v1alpha2.EventConfigWarning, rest[0])
+	default:
+		report.warningEvent(v1alpha2.EventConfigWarning, fmt.Sprintf("%d warnings, which are in status.warnings; the first is: %s",
+			len(rest), rest[0]))
+	}
+}
+
+// generated returns the reason and the message of the condition ConfigGenerated.
+func generated(stack *stack, wishes *intent.Intent, made *plan.Plan) (reason, message string) {
+	switch made.Mode {
+	case plan.ModeOverride:
+		message = fmt.Sprintf("The server uses ConfigMap %q unchanged", stack.Spec.OverrideConfig.ConfigMapName)
+		if made.Config != nil {
+			message = fmt.Sprintf("The server uses a copy of ConfigMap %q", stack.Spec.OverrideConfig.ConfigMapName)
+			if set := setInCopy(wishes); set != "" {
+				message += ", in which the operator sets " + set
+			}
+		}
+		return v1alpha2.ReasonOverrideConfigUsed, message
+	case plan.ModeImageDefault:
+		return v1alpha2.ReasonDistributionDefaultUsed, "The server uses the image's own configuration unchanged"
+	default:
+		noun := "model"
+		if len(wishes.Tools)+len(wishes.Shields) > 0 {
+			noun = "resource"
+		}
+		return v1alpha2.ReasonConfigGenerationSucceeded, fmt.Sprintf("Generated config.yaml with %s and %s",
+			count(int(made.ProviderCount), "provider"), count(int(made.ResourceCount), noun))
+	}
+}
+
+// setInCopy lists the settings that the operator adds to a copy of the user's configuration.
+func setInCopy(wishes *intent.Intent) string {
+	var set []string
+	if wishes.Server.Workers > 1 {
+		set = append(set, "the number of workers")
+	}
+	if wishes.Server.TLS != nil {
+		set = append(set, "the certificate")
+	}
+	if len(wishes.External) > 0 {
+		set = append(set, "the external providers")
+	}
+	if last := len(set) - 1; last > 1 {
+		set = []string{strings.Join(set[:last], ", "), set[last]}
+	}
+	return strings.Join(set, " and ")
+}

@@ -1,0 +1,97 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/apply"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
+)
+
+// replicaSetLister simulates an API server with one ReplicaSet.
+type replicaSetLister struct {
+	client.Client
+	pages   []appsv1.ReplicaSet
+	lists   int
+	largest int64
+}
+
+// List returns one ReplicaSet for each page, and records the limits of the pages.
+func (r *replicaSetLister) List(_ context.Context, list client.ObjectList, options ...client.ListOption) error {
+	asked := (&client.ListOptions{}).ApplyOptions(options)
+	sets := list.(*appsv1.ReplicaSetList)
+	if r.largest = max(r.largest, asked.Limit); asked.Continue != strings.Repeat("n", r.lists) {
+		return fmt.Errorf("page %d was requested with %q", r.lists, asked.Continue)
+	}
+	sets.Items = r.pages[r.lists : r.lists+1]
+	if r.lists++; r.lists < len(r.pages) {
+		sets.Continue = strings.Repeat("n", r.lists)
+	}
+	return nil
+}
+
+// TestUsedByRevisions checks that the objects that revisions use are read from the API server, because the cache may
+// lack a revision. They are read in small pages, because any client can create long ReplicaSets with these labels.
+func TestUsedByRevisions(t *testing.T) {
+	server := &replicaSetLister{pages: make([]appsv1.ReplicaSet, 2)}
+	server.pages[1].Spec.Template.Spec.ServiceAccountName = "my-sa"
+	server.pages[0].Spec.Template.Spec = corev1.PodSpec{
+		Containers: []corev1.Container{{Env: []corev1.EnvVar{{Name: "A", ValueFrom: &corev1.EnvVarSource{
+			SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: "my-storage"}},
+		}}}}},
+		Volumes: []corev1.Volume{{VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
+			LocalObjectReference: corev1.LocalObjectReference{Name: "my-ca-bundle"},
+		}}}},
+	}
+	stack := &v1alpha2.LlamaStackDistribution{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "my"}}
+	used, err := (&Reconciler{direct: server}).usedByRevisions(t.Context(), stack)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind := corev1.SchemeGroupVersion.WithKind
+	want := map[apply.Child]bool{
+		{Kind: kind(kindServiceAccount), Name: "my-sa"}: true, {Kind: kind(kindSecret), Name: "my-storage"}: true,
+		{Kind: kind(kindConfigMap), Name: "my-ca-bundle"}: true,
+	}
+	if diff := cmp.Diff(want, used); diff != "" || server.lists != 2 || server.largest != 10 {
+		t.Errorf("used objects after %d lists of %d (-want +got):\n%s", server.lists, server.largest, diff)
+	}
+}
+
+// TestRevisionsWithoutADeployment checks that a ReplicaSet is a revision even if there is no Deployment, so that the
+// objects that it uses are kept.
+func TestRevisionsWithoutADeployment(t *testing.T) {
+	w := &workload{replicaSets: []appsv1.ReplicaSet{{ObjectMeta: metav1.ObjectMeta{Name: "my-1"}}}}
+	if got := w.revisions(); len(got) != 1 || got[0].Name != "my-1" {
+		t.Errorf("revisions %+v, want the ReplicaSet", got)
+	}
+}
+
+// TestExposes checks which children expose a stack, or belong to such a child. These children are kept while the
+// exposure settings are unknown.
+func TestExposes(t *testing.T) {
+	kind := corev1.SchemeGroupVersion.WithKind
+	stack := &v1alpha2.LlamaStackDistribution{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "my"}}
+	for child, want := range map[apply.Child]bool{
+		{Kind: ingressKind, Name: "my-ingress"}:                          true,
+		{Kind: render.HTTPRouteKind, Name: "my-httproute"}:               true,
+		{Kind: render.BackendTLSPolicyKind, Name: "my-backendtlspolicy"}: true,
+		{Kind: kind(kindConfigMap), Name: "my-server-ca"}:                true,
+		{Kind: kind(kindConfigMap), Name: "my-config-0123abcd"}:          false,
+		{Kind: kind(kindSecret), Name: "my-server-ca"}:                   false,
+		{Kind: kind("Service"), Name: "my-service"}:                      false,
+	} {
+		if got := exposes(stack, child); got != want {
+			t.Errorf("%s %q: %v, want %v", child.Kind.Kind, child.Name, got, want)
+		}
+	}
+}

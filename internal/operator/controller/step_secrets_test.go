@@ -1,0 +1,191 @@
+package controller
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+// TestExpiring checks that a stack is requeued for the time when the warning is due, and for the expiry of the
+// certificate.
+func TestExpiring(t *testing.T) {
+	end := time.Date(2026, 3, 31, 12, 0, 0, 0, time.UTC)
+	certificate, key := testutil.NewCertificate(t, end)
+	secret := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "cert"}, Type: corev1.SecretTypeTLS,
+		Data: map[string][]byte{corev1.TLSCertKey: certificate, corev1.TLSPrivateKeyKey: key},
+	}
+	const warning = `; the certificate in Secret "cert" expires on 2026-03-31. Renew the certificate; the renewal replaces the pods once`
+	for name, tc := range map[string]struct {
+		before  time.Duration
+		told    string
+		after   time.Duration
+		message string
+		events  int
+	}{
+		"more than two weeks before the expiry": {before: 15 * 24 * time.Hour, after: 24 * time.Hour},
+		"two weeks before the expiry": {
+			before: 14 * 24 * time.Hour, after: 14*24*time.Hour + time.Second, message: warning,
+			events: 1,
+		},
+		"already reported": {
+			before: time.Hour, told: "Resolved 1 secret reference" + warning,
+			after: time.Hour + time.Second, message: warning,
+		},
+		"in the last second": {before: 0, after: time.Second, message: warning, events: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			now := end.Add(-tc.before)
+			use := intent.SecretUse{Secret: "cert", Key: corev1.TLSCertKey, Path: "spec", Purpose: intent.PurposeCertificate}
+			reader := fake.NewClientBuilder().WithObjects(secret).Build()
+			values, err := resolve.Secrets(t.Context(), reader,
+				resolve.SecretQuery{
+					Namespace: "ns", Cache: reader, Uses: []intent.SecretUse{use}, Now: now,
+					Text: func(string) bool { return false },
+				})
+			if err != nil {
+				t.Fatal(err)
+			}
+			object := &v1alpha2.LlamaStackDistribution{}
+			object.Status.Conditions = []metav1.Condition{{Type: v1alpha2.ConditionSecretsResolved, Message: tc.told}}
+			report := &report{}
+			r := &Reconciler{now: func() time.Time { return now }}
+			if got := r.expiring(object, values, report); got != tc.message {
+				t.Errorf("message %q, want %q", got, tc.message)
+			}
+			if got := report.requeueAfter(now); got != tc.after {
+				t.Errorf("requeued after %v, want %v", got, tc.after)
+			}
+			if len(report.events) != tc.events {
+				t.Errorf("events %v, want %d", report.events, tc.events)
+			}
+		})
+	}
+	r, none := &Reconciler{now: time.Now}, &report{}
+	if r.expiring(&stack{}, resolve.Values{}, none) != "" || none.requeueAfter(end) != 0 {
+		t.Error("a stack without a certificate is requeued")
+	}
+}
+
+func TestReadSecrets(t *testing.T) {
+	const (
+		withSecret  = `{distribution: {name: starter}, providers: {inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: creds, key: token}}}}}`
+		withSetting = `{distribution: {name: starter}, secretEnv: {OIDC: {secretKeyRef: {name: creds, key: token}}}, settings: {server: {auth: {provider_config: {type: custom, endpoint: "${env.OIDC}"}}}}}`
+		withTLS     = `{distribution: {name: starter}, networking: {tls: {enabled: true, secretName: cert}}}`
+	)
+	opaque := func(key, value string) *corev1.Secret {
+		return &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "creds"},
+			Data:       map[string][]byte{key: []byte(value)},
+		}
+	}
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	pair := func(end time.Time) *corev1.Secret {
+		certificate, key := testutil.NewCertificate(t, end)
+		return &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "cert"}, Type: corev1.SecretTypeTLS,
+			Data: map[string][]byte{corev1.TLSCertKey: certificate, corev1.TLSPrivateKeyKey: key},
+		}
+	}
+	broken := pair(now.AddDate(1, 0, 0))
+	broken.Data[corev1.TLSPrivateKeyKey] = pair(now.AddDate(1, 0, 0)).Data[corev1.TLSPrivateKeyKey]
+	for name, tc := range map[string]secretsCase{
+		"a reference in the overrides": {
+			spec:      `{distribution: {name: starter}, workload: {overrides: {env: [{name: A, valueFrom: {secretKeyRef: {name: creds, key: token}}}]}}}`,
+			condition: "True NoSecretsReferenced: Outside of spec.workload.overrides, whose references the operator does not check, the spec does not refer to any Secret",
+		},
+		"no reference":  {spec: `{distribution: {name: starter}}`, condition: "True NoSecretsReferenced: The spec does not refer to any Secret"},
+		"one reference": {spec: withSecret, secret: opaque("token", "sk-abc"), condition: "True AllSecretsFound: Resolved 1 secret reference"},
+		"missing Secret": {
+			spec: withSecret, reason: v1alpha2.ReasonSecretNotFound,
+			message: `Secret "creds" not found in namespace "team". Referenced by: spec.providers.inference.apiKey.secretKeyRef`,
+		},
+		"missing key": {
+			spec: withSecret, secret: opaque("other", "x"), reason: v1alpha2.ReasonSecretKeyMissing,
+			message: `Key "token" not found in Secret "creds" in namespace "team". Referenced by: spec.providers.inference.apiKey.secretKeyRef`,
+		},
+		"empty value": {
+			spec: withSecret, secret: opaque("token", ""), reason: v1alpha2.ReasonSecretValueUnusable,
+			message: `Key "token" of Secret "creds" in namespace "team" is empty; set a value. Referenced by: spec.providers.inference.apiKey.secretKeyRef`,
+		},
+		"number for a credential": {
+			spec: withSecret, secret: opaque("token", "981237461"), reason: v1alpha2.ReasonSecretValueUnusable,
+			message: `Key "token" of Secret "creds" in namespace "team" looks like a number, so the server converts and then rejects the value; ` +
+				`use another value. Referenced by: spec.providers.inference.apiKey.secretKeyRef`,
+		},
+		"number for a setting that requires text": {
+			spec: withSetting, secret: opaque("token", "981237461"), reason: v1alpha2.ReasonSecretValueUnusable,
+			message: `Key "token" of Secret "creds" in namespace "team" looks like a number, so the server converts and then rejects the value; ` +
+				`use another value. Referenced by: spec.secretEnv[OIDC].secretKeyRef`,
+		},
+		"certificate": {
+			spec: withTLS, secret: pair(now.Add(30 * 24 * time.Hour)), after: 16 * 24 * time.Hour,
+			condition: "True AllSecretsFound: Resolved 1 secret reference",
+		},
+		"certificate that expires soon": {
+			spec: withTLS, secret: pair(now.Add(time.Hour)), after: time.Hour + time.Second,
+			condition: `True AllSecretsFound: Resolved 1 secret reference; the certificate in Secret "cert" expires on 2026-03-01. Renew the certificate; the renewal replaces the pods once`,
+			events:    []string{`Warning CertificateExpires: the certificate in Secret "cert" expires on 2026-03-01. Renew the certificate; the renewal replaces the pods once`},
+		},
+		"expired certificate": {
+			spec: withTLS, secret: pair(now.Add(-time.Hour)), reason: v1alpha2.ReasonSecretValueUnusable,
+			message: `Secret "cert" in namespace "team" has a certificate that expired on 2026-03-01; renew the certificate. Referenced by: spec.networking.tls.secretName`,
+		},
+		"certificate and key that do not match": {
+			spec: withTLS, secret: broken, reason: v1alpha2.ReasonSecretValueUnusable,
+			message: `Secret "cert" in namespace "team" has a certificate and a key that do not match; create the Secret again from a certificate and its private key. Referenced by: spec.networking.tls.secretName`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) { checkSecrets(t, tc, now) })
+	}
+}
+
+// secretsCase is a row of TestReadSecrets.
+type secretsCase struct {
+	spec            string
+	secret          *corev1.Secret
+	condition       string
+	events          []string
+	after           time.Duration
+	reason, message string
+}
+
+// checkSecrets runs the step that reads a stack's Secrets, and compares the result and the report with the test case.
+func checkSecrets(t *testing.T, tc secretsCase, now time.Time) {
+	f := newFixture(t)
+	f.now = func() time.Time { return now }
+	if tc.secret != nil {
+		f.createObjects(t, tc.secret.DeepCopy())
+	}
+	s, err := f.runSteps(t, newStack(t, tc.spec), "secrets")
+	var want *status.Failure
+	if tc.reason != "" {
+		want = &status.Failure{
+			Condition: v1alpha2.ConditionSecretsResolved, Reason: tc.reason, Message: tc.message,
+			Retry: status.OnReferenceChange,
+		}
+	}
+	checkFailure(t, err, want)
+	if diff := cmp.Diff(tc.condition, s.report.conditionTexts()[v1alpha2.ConditionSecretsResolved]); diff != "" {
+		t.Errorf("condition (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(tc.events, s.report.eventTexts()); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+	if got := s.report.requeueAfter(now); got != tc.after {
+		t.Errorf("requeued after %v, want %v", got, tc.after)
+	}
+	if found := tc.secret != nil && err == nil; found != (s.secrets.references.Digest != "") {
+		t.Errorf("digest %q", s.secrets.references.Digest)
+	}
+}

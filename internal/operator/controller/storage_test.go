@@ -1,0 +1,265 @@
+package controller_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/controllertest"
+)
+
+// createStorageClass creates a storage class with a name that is unique to the environment, and returns this name.
+func createStorageClass(t *testing.T, env *controllertest.Environment, name string, expands bool) string {
+	t.Helper()
+	class := &storagev1.StorageClass{
+		ObjectMeta: metav1.ObjectMeta{Name: name + "-" + env.Namespace}, Provisioner: "example.com/test",
+		AllowVolumeExpansion: &expands,
+	}
+	if err := env.Client.Create(t.Context(), class); err != nil {
+		t.Fatal(err)
+	}
+	return class.Name
+}
+
+// bindVolume binds a volume to a claim, as a provisioner does.
+func bindVolume(t *testing.T, env *controllertest.Environment, name string) {
+	t.Helper()
+	claim := &corev1.PersistentVolumeClaim{}
+	env.WaitForChild(t, name, claim)
+	bindVolumeOfSize(t, env, name, claim.Spec.Resources.Requests[corev1.ResourceStorage])
+}
+
+// bindVolumeOfSize binds a volume of a given size to a claim, as a provisioner that rounds sizes up does.
+func bindVolumeOfSize(t *testing.T, env *controllertest.Environment, name string, size resource.Quantity) {
+	t.Helper()
+	claim := &corev1.PersistentVolumeClaim{}
+	env.WaitForChild(t, name, claim)
+	patch := client.MergeFrom(claim.DeepCopy())
+	claim.Status.Phase, claim.Status.Capacity = corev1.ClaimBound, corev1.ResourceList{corev1.ResourceStorage: size}
+	if err := env.Client.Status().Patch(t.Context(), claim, patch); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// waitForRequest waits until the claim requests the size.
+func waitForRequest(t *testing.T, env *controllertest.Environment, name, size string) {
+	t.Helper()
+	claim := &corev1.PersistentVolumeClaim{}
+	controllertest.WaitUntil(t, func() error {
+		env.Get(t, name, claim)
+		if got := claim.Spec.Resources.Requests[corev1.ResourceStorage]; got.Cmp(resource.MustParse(size)) != 0 {
+			return fmt.Errorf("requests %s, want %s", got.String(), size)
+		}
+		return nil
+	})
+}
+
+func TestVolumeGrows(t *testing.T) {
+	env := controllertest.NewEnvironment(t)
+	spec := func(size string) string {
+		return fmt.Sprintf(`{distribution: {name: starter}, workload: {storage: {storageClassName: %s%s}}}`, "grows-"+env.Namespace, size)
+	}
+	createStorageClass(t, env, "grows", true)
+	env.StartReconciler(t, "volume-grows")
+	env.Create(t, env.NewStack(t, "my", spec(", size: 20Gi")))
+	bindVolume(t, env, "my-pvc")
+	env.UpdateSpec(t, "my", spec(", size: 30Gi"))
+	waitForRequest(t, env, "my-pvc", "30Gi")
+	controllertest.WaitUntil(t, func() error {
+		condition := env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
+		if condition.Message != "Storage is ready and is growing from 20Gi to 30Gi" {
+			return fmt.Errorf("message %q", condition.Message)
+		}
+		return nil
+	})
+	bindVolume(t, env, "my-pvc")
+	env.UpdateSpec(t, "my", spec("")) // the default of 10Gi is not a request for a smaller volume
+	env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
+	env.WaitUntilIdle(t, "volume-grows")
+	waitForRequest(t, env, "my-pvc", "30Gi")
+
+	env.UpdateSpec(t, "my", strings.Replace(spec(", size: 5Gi"), "workload: {", "workload: {replicas: 0, ", 1))
+	condition := env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageShrinkRefused)
+	want := `spec.workload.storage.size: 5Gi is less than the 30Gi that PersistentVolumeClaim "my-pvc" requests, and a volume cannot shrink. ` +
+		`The pods keep their volume; set 30Gi or more, or remove size`
+	if condition.Message != want || condition.Status != metav1.ConditionFalse {
+		t.Errorf("condition %+v, want %q", condition, want)
+	}
+	env.WaitForCondition(t, "my", v1alpha2.ConditionStalled, v1alpha2.ReasonStorageShrinkRefused)
+	checkReplicas(t, env, "my", 0)
+	waitForRequest(t, env, "my-pvc", "30Gi")
+}
+
+// checkReplicas checks the replicas of the Deployment. A change to the replicas must take effect even if the operator
+// rejects the change to the volume in the same spec.
+func checkReplicas(t *testing.T, env *controllertest.Environment, name string, want int32) {
+	t.Helper()
+	deployment := &appsv1.Deployment{}
+	if env.Get(t, name, deployment); *deployment.Spec.Replicas != want {
+		t.Errorf("%d replicas, want %d: the problem of the volume blocks the other changes", *deployment.Spec.Replicas, want)
+	}
+}
+
+// TestVolumeLargerThanItsRequest checks that a volume can be larger than its claim's request. The operator compares the
+// size in the spec with the request, and does not request a size that the volume already has.
+func TestVolumeLargerThanItsRequest(t *testing.T) {
+	env := controllertest.NewEnvironment(t)
+	class := createStorageClass(t, env, "rounds", false)
+	env.StartReconciler(t, "volume-rounds")
+	spec := func(size string, replicas int) string {
+		return fmt.Sprintf(`{distribution: {name: starter}, workload: {replicas: %d, storage: {storageClassName: %s%s}}}`, replicas, class, size)
+	}
+	env.Create(t, env.NewStack(t, "my", spec(", size: 20Gi", 1)))
+	env.WaitForChild(t, "my-pvc", &corev1.PersistentVolumeClaim{})
+	bindVolumeOfSize(t, env, "my-pvc", resource.MustParse("50Gi"))
+	for i, size := range []string{", size: 20Gi", "", ", size: 40Gi", ", size: 50Gi"} {
+		env.UpdateSpec(t, "my", spec(size, 2+i))
+		env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
+		checkReplicas(t, env, "my", int32(2+i))
+		waitForRequest(t, env, "my-pvc", "20Gi")
+	}
+	env.UpdateSpec(t, "my", spec(", size: 60Gi", 7))
+	env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageResizeRefused)
+	checkReplicas(t, env, "my", 7)
+}
+
+// TestVolumeWithoutARequestedSize checks that a claim that exists before its stack is not expanded to the default size.
+func TestVolumeWithoutARequestedSize(t *testing.T) {
+	env := controllertest.NewEnvironment(t)
+	class := createStorageClass(t, env, "grows", true)
+	env.Create(t, &corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{Name: "my-pvc", Labels: names.Labels("my")},
+		Spec: corev1.PersistentVolumeClaimSpec{
+			StorageClassName: &class, AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{
+				corev1.ResourceStorage: resource.MustParse("1Gi"),
+			}},
+		},
+	})
+	bindVolume(t, env, "my-pvc")
+	env.StartReconciler(t, "volume-there")
+	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, workload: {storage: {}}}`))
+	env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
+	env.WaitForChild(t, "my", &appsv1.Deployment{})
+	waitForRequest(t, env, "my-pvc", "1Gi")
+}
+
+// TestImmutableVolumeFields checks that the operator rejects a different storage class and different access modes. The
+// API server would reject them with a message that contains the whole claim. The update strategy of the Deployment does
+// not change. The other changes take effect.
+func TestImmutableVolumeFields(t *testing.T) {
+	env := controllertest.NewEnvironment(t)
+	class := createStorageClass(t, env, "slow", true)
+	env.StartReconciler(t, "volume-kind")
+	spec := func(storage string, replicas int32) string {
+		return fmt.Sprintf(`{distribution: {name: starter}, workload: {replicas: %d, storage: {size: 1Gi, %s}}}`, replicas, storage)
+	}
+	env.Create(t, env.NewStack(t, "my", spec("storageClassName: "+class, 1)))
+	bindVolume(t, env, "my-pvc")
+	env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
+	replicas := int32(1)
+	for storage, want := range map[string]string{
+		`storageClassName: ""`:            fmt.Sprintf(`spec.workload.storage.storageClassName: PersistentVolumeClaim "my-pvc" has storage class %q, not ""; `, class),
+		"storageClassName: no-such-class": fmt.Sprintf(`spec.workload.storage.storageClassName: PersistentVolumeClaim "my-pvc" has storage class %q, not "no-such-class"; `, class),
+		"accessModes: [ReadWriteMany]":    `spec.workload.storage.accessModes: the list of access modes of PersistentVolumeClaim "my-pvc" is ReadWriteOnce, not ReadWriteMany; `,
+	} {
+		replicas++
+		env.UpdateSpec(t, "my", spec(storage, replicas))
+		want += "the storage class and the access modes of an existing volume cannot change, so the pods keep the volume; restore the earlier value, or move the data to a stack with another name"
+		if got := env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady,
+			v1alpha2.ReasonStorageChangeRefused); got.Message != want {
+			t.Errorf("message %q, want %q", got.Message, want)
+		}
+		env.WaitForCondition(t, "my", v1alpha2.ConditionStalled, v1alpha2.ReasonStorageChangeRefused)
+		checkReplicas(t, env, "my", replicas)
+		deployment := &appsv1.Deployment{}
+		if env.Get(t, "my", deployment); deployment.Spec.Strategy.Type != appsv1.RecreateDeploymentStrategyType {
+			t.Errorf("with %s the strategy is %s, but only one pod at a time can use the volume", storage, deployment.Spec.Strategy.Type)
+		}
+	}
+	env.UpdateSpec(t, "my", spec("storageClassName: "+class, 1))
+	env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
+}
+
+// TestVolumeCannotGrow checks that a volume that cannot grow does not block other changes, and that the failure ends
+// when the spec has the earlier size again.
+func TestVolumeCannotGrow(t *testing.T) {
+	env := controllertest.NewEnvironment(t)
+	class := createStorageClass(t, env, "fixed", false)
+	spec := func(size string, replicas int) string {
+		return fmt.Sprintf(`{distribution: {name: starter}, workload: {replicas: %d, storage: {storageClassName: %s, size: %s}}}`, replicas, class, size)
+	}
+	env.StartReconciler(t, "volume-fixed")
+	env.Create(t, env.NewStack(t, "my", spec("20Gi", 1)))
+	bindVolume(t, env, "my-pvc")
+	env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
+	before, after := &appsv1.Deployment{}, &appsv1.Deployment{}
+	env.Get(t, "my", before)
+
+	env.UpdateSpec(t, "my", spec("30Gi", 0))
+	condition := env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageResizeRefused)
+	want := `PersistentVolumeClaim "my-pvc" remains at 20Gi and cannot grow to 30Gi: only dynamically provisioned pvc can be resized and ` +
+		`the storageclass that provisions the pvc must support resize. The pods keep their volume; ` +
+		`ask an administrator to raise the quota or to set allowVolumeExpansion: true in the StorageClass, ` +
+		`or restore the earlier value of spec.workload.storage.size`
+	if condition.Message != want {
+		t.Errorf("message %q, want %q", condition.Message, want)
+	}
+	env.Get(t, "my", after)
+	if *after.Spec.Replicas != 0 ||
+		after.Spec.Template.Annotations["llamastack.io/inputs"] != before.Spec.Template.Annotations["llamastack.io/inputs"] {
+		t.Errorf("%d replicas; the other changes did not take effect, or the pods changed", *after.Spec.Replicas)
+	}
+	env.UpdateSpec(t, "my", spec("20Gi", 1))
+	env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
+}
+
+// TestServerOfAVolume checks that a stack without a Deployment runs the release of the server that wrote the data on
+// its volume. If this is the default release, the status is written only once.
+func TestServerOfAVolume(t *testing.T) {
+	env := controllertest.NewEnvironment(t)
+	env.StartReconciler(t, "server-of-a-volume")
+	for name, tc := range map[string]struct{ release, image, from string }{
+		"same":  {release.Default().Line, controllertest.StarterImage(t), "catalogue"},
+		"older": {"0.6", "docker.io/ogxai/distribution-starter:0.6.1", "image-tag"},
+	} {
+		env.Create(t, &corev1.PersistentVolumeClaim{
+			ObjectMeta: metav1.ObjectMeta{
+				Name: names.PersistentVolumeClaim(name), Labels: names.Labels(name),
+				Annotations: map[string]string{names.AnnotationRelease: tc.release},
+			},
+			Spec: corev1.PersistentVolumeClaimSpec{
+				AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+				Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{
+					corev1.ResourceStorage: resource.MustParse("1Gi"),
+				}},
+			},
+		})
+		env.Create(t, env.NewStack(t, name, `{distribution: {name: starter}, workload: {storage: {size: 1Gi}}}`))
+		env.WaitForCondition(t, name, v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+		stack := &v1alpha2.LlamaStackDistribution{}
+		env.Get(t, name, stack)
+		if got := stack.Status.ResolvedDistribution; got.Image != tc.image || got.ServerReleaseFrom != tc.from {
+			t.Errorf("%s: image %q, release from %q; want %q, %q", name, got.Image, got.ServerReleaseFrom, tc.image, tc.from)
+		}
+	}
+	statuses := 0
+	for _, call := range controllertest.ListWrites(env.WaitUntilIdle(t, "server-of-a-volume")) {
+		if strings.HasSuffix(call, " status same") {
+			statuses++
+		}
+	}
+	if statuses != 1 {
+		t.Errorf("the status was written %d times, want once", statuses)
+	}
+}

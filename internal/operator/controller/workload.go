@@ -1,0 +1,57 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/apply"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
+)
+
+// readWorkload reads the running workload from the caches.
+func (r *Reconciler) readWorkload(ctx context.Context, stack *stack) (workload, error) {
+	var found workload
+	var deployment appsv1.Deployment
+	err := r.children.Get(ctx, childKey(stack, names.Deployment(stack.Name)), &deployment)
+	if client.IgnoreNotFound(err) != nil {
+		return found, fmt.Errorf("read cached Deployment: %w", err)
+	}
+	if err == nil && (metav1.IsControlledBy(&deployment, stack) || ownerOf(stack).Adopts(&deployment)) {
+		if err := apply.TakeOver(kindDeployment, &deployment, ownerOf(stack), names.FieldManager); err != nil {
+			return found, fmt.Errorf("determine which operator wrote the pod template: %w", err)
+		}
+		found.deployment = &deployment
+		found.running, _ = rollout.Parse(deployment.Annotations)
+	}
+	var sets appsv1.ReplicaSetList
+	selector := client.MatchingLabels(names.Selector(stack.Name))
+	if err := r.cache.List(ctx, &sets, client.InNamespace(stack.Namespace), selector); err != nil {
+		return found, fmt.Errorf("list cached ReplicaSets: %w", err)
+	}
+	found.replicaSets = sets.Items
+	return found, nil
+}
+
+// pods returns the stack's pods from the cache.
+func (r *Reconciler) pods(ctx context.Context, stack *stack) ([]corev1.Pod, error) {
+	var pods corev1.PodList
+	selector := client.MatchingLabels(names.Selector(stack.Name))
+	if err := r.cache.List(ctx, &pods, client.InNamespace(stack.Namespace), selector); err != nil {
+		return nil, fmt.Errorf("list cached pods: %w", err)
+	}
+	return pods.Items, nil
+}
+
+// count returns a number with its noun, for example "1 provider" or "2 providers".
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

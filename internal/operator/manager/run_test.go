@@ -1,0 +1,235 @@
+package manager_test
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/manager"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+// TestRun runs the whole operator with arguments. It checks that the operator is live and ready before the API server
+// serves the operator's kind, because readiness does not depend on the caches if the operator serves webhooks. It also
+// checks that the operator serves metrics only to authorized clients, and releases its lease.
+func TestRun(t *testing.T) {
+	plane := barePlane(t)
+	o := startOperator(t, plane)
+	o.expect(t, "http://"+o.health+"/healthz", http.StatusOK)
+	o.expect(t, "http://"+o.health+"/readyz", http.StatusOK)
+	if err := plane.Install(); err != nil {
+		t.Fatal(err)
+	}
+	o.expect(t, "https://"+o.metrics+"/metrics", http.StatusUnauthorized)
+	o.expect(t, "https://"+o.metrics+"/metrics", http.StatusUnauthorized, "Authorization", "Bearer wrong")
+
+	admin, err := plane.Client()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for account, code := range map[string]int{"scraper": http.StatusOK, "stranger": http.StatusForbidden} {
+		token := tokenOf(t, admin, account, code == http.StatusOK)
+		o.expect(t, "https://"+o.metrics+"/metrics", code, "Authorization", "Bearer "+token)
+	}
+	if err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, 30*time.Second, true,
+		func(ctx context.Context) (bool, error) { return leaseHolder(ctx, t, admin) != "", nil }); err != nil {
+		t.Fatalf("no replica holds the lease: %v\n%s", err, o.output)
+	}
+	o.stop(t)
+	if holder := leaseHolder(t.Context(), t, admin); holder != "" {
+		t.Errorf("%s still holds the lease", holder)
+	}
+}
+
+// TestReadinessWithoutWebhooks checks that an operator without webhooks becomes ready when the API server serves the
+// operator's kind, and not earlier. It does not call Run, because only one call in a process can set the loggers.
+func TestReadinessWithoutWebhooks(t *testing.T) {
+	plane := barePlane(t)
+	o := &runningOperator{health: testutil.FreeAddress(t), output: &testutil.Log{}}
+	var options manager.Options
+	flags := pflag.NewFlagSet("manager", pflag.ContinueOnError)
+	options.BindFlags(flags)
+	if err := flags.Parse([]string{
+		"--operator-namespace=default", "--health-probe-bind-address=" + o.health, "--metrics-bind-address=0",
+		"--webhook-bind-address=0",
+	}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	mgr, err := manager.New(ctx, plane.Config, options, "v1.2.3", func(string) string { return "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- mgr.Start(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	o.expect(t, "http://"+o.health+"/healthz", http.StatusOK)
+	o.expect(t, "http://"+o.health+"/readyz", http.StatusInternalServerError)
+	if err := plane.Install(); err != nil {
+		t.Fatal(err)
+	}
+	o.expect(t, "http://"+o.health+"/readyz", http.StatusOK)
+}
+
+// barePlane starts a control plane that does not serve the operator's kind yet.
+func barePlane(t *testing.T) *testutil.ControlPlane {
+	t.Helper()
+	plane, err := testutil.Start(testutil.Options{Bare: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := plane.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return plane
+}
+
+// runningOperator is an operator that runs in the process of the test.
+type runningOperator struct {
+	health, metrics string
+	output          *testutil.Log
+	cancel          context.CancelFunc
+	done            chan int
+}
+
+// startOperator runs the operator with its webhooks.
+func startOperator(t *testing.T, plane *testutil.ControlPlane) *runningOperator {
+	t.Helper()
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	data, err := plane.Kubeconfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(kubeconfig, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := &runningOperator{
+		health: testutil.FreeAddress(t), metrics: testutil.FreeAddress(t), output: &testutil.Log{}, done: make(chan int, 1),
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	o.cancel = cancel
+	t.Cleanup(cancel)
+	go func() {
+		o.done <- manager.Run(ctx, []string{
+			"--kubeconfig=" + kubeconfig, "--leader-elect", "--operator-namespace=default",
+			"--health-probe-bind-address=" + o.health, "--metrics-bind-address=" + o.metrics,
+			"--webhook-bind-address=" + testutil.FreeAddress(t),
+		}, "v1.2.3", func(string) string { return "" }, o.output)
+	}()
+	return o
+}
+
+// stop stops the operator and checks its exit code.
+func (o *runningOperator) stop(t *testing.T) {
+	t.Helper()
+	o.cancel()
+	select {
+	case code := <-o.done:
+		if code != 0 {
+			t.Errorf("exit code %d:\n%s", code, o.output)
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatalf("the operator does not stop:\n%s", o.output)
+	}
+}
+
+// tokenOf creates a ServiceAccount with or without the permission to read metrics, and returns a token for it.
+func tokenOf(t *testing.T, admin client.Client, account string, mayRead bool) string {
+	t.Helper()
+	owner := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: account}}
+	made := []client.Object{owner}
+	if mayRead {
+		objects, err := testutil.ReadObjects(filepath.Join(testutil.Root(), "config", "rbac", "metrics_role.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		reader := objects[len(objects)-1]
+		made = append(made, reader, &rbacv1.ClusterRoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: account},
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: reader.GetKind(), Name: reader.GetName()},
+			Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: owner.Namespace, Name: account}},
+		})
+	}
+	for _, object := range made {
+		if err := admin.Create(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var request authenticationv1.TokenRequest
+	if err := admin.SubResource("token").Create(t.Context(), owner, &request); err != nil {
+		t.Fatal(err)
+	}
+	return request.Status.Token
+}
+
+// leaseHolder returns the replica that holds the lease. The name is empty if no replica holds it.
+func leaseHolder(ctx context.Context, t *testing.T, c client.Client) string {
+	t.Helper()
+	var lease coordinationv1.Lease
+	err := c.Get(ctx, client.ObjectKey{Namespace: "default", Name: names.LeaderElectionID}, &lease)
+	if client.IgnoreNotFound(err) != nil {
+		t.Fatal(err)
+	}
+	if lease.Spec.HolderIdentity == nil {
+		return ""
+	}
+	return *lease.Spec.HolderIdentity
+}
+
+// expect polls until the response from the address has the status code. The request has the given header, if any.
+func (o *runningOperator) expect(t *testing.T, url string, code int, header ...string) {
+	t.Helper()
+	web := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	var last string
+	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, 30*time.Second, true,
+		func(ctx context.Context) (bool, error) {
+			var got int
+			got, last = ask(ctx, web, url, header...)
+			return got == code, nil
+		})
+	if err != nil {
+		t.Fatalf("%s does not answer with %d: %s\n%s", url, code, last, o.output)
+	}
+}
+
+// ask returns the status code of the response, and a description of the response for messages. If the request fails,
+// ask returns 0 and the error.
+func ask(ctx context.Context, web *http.Client, url string, header ...string) (code int, text string) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return 0, err.Error()
+	}
+	if len(header) > 0 {
+		request.Header.Set(header[0], header[1])
+	}
+	response, err := web.Do(request)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	return response.StatusCode, fmt.Sprintf("status %d: %s (%v)", response.StatusCode, body, err)
+}

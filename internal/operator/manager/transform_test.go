@@ -1,0 +1,344 @@
+package manager
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/validate"
+)
+
+// flooded returns metadata with as much text as the API server accepts in an object, with the labels of a child.
+func flooded(owners ...metav1.OwnerReference) metav1.ObjectMeta {
+	meta := metav1.ObjectMeta{
+		Name: "my-service", Namespace: "ns", UID: "u", ResourceVersion: "5", Generation: 3, GenerateName: "my-",
+		Labels: names.Labels("my"), Annotations: map[string]string{}, OwnerReferences: owners,
+	}
+	meta.Labels[names.LabelApp] = names.App
+	for i := range 9500 {
+		meta.Labels[fmt.Sprintf("%s.example/%d", strings.Repeat("a", 50), i)] = strings.Repeat("v", 63)
+	}
+	for i := range 250 {
+		meta.Annotations[fmt.Sprintf("a.example/%d", i)] = strings.Repeat("v", 1000)
+		meta.Finalizers = append(meta.Finalizers, fmt.Sprintf("f.example/%d", i))
+		meta.OwnerReferences = append(meta.OwnerReferences, metav1.OwnerReference{UID: "o", Name: strings.Repeat("o", 100)})
+		meta.ManagedFields = append(meta.ManagedFields, metav1.ManagedFieldsEntry{Manager: strings.Repeat("m", 100)})
+	}
+	return meta
+}
+
+// transformOf returns the transform that the caches use for a kind.
+func transformOf(t *testing.T, object client.Object) func(any) (any, error) {
+	t.Helper()
+	switch object.(type) {
+	case *v1alpha2.LlamaStackDistribution:
+		return cacheOptions(nil).DefaultTransform
+	case *unstructured.Unstructured:
+		return optionalOptions(nil).DefaultTransform
+	case *metav1.PartialObjectMetadata: // a builder of the controller caches only metadata of this kind
+		return transformOf(t, &corev1.ConfigMap{})
+	}
+	for kind, options := range cacheOptions(nil).ByObject {
+		if fmt.Sprintf("%T", kind) == fmt.Sprintf("%T", object) {
+			return options.Transform
+		}
+	}
+	t.Fatalf("no cache for %T", object)
+	return nil
+}
+
+// TestKeptBytes checks that a cache holds little of an object, whatever a tenant writes into the parts that the
+// operator does not use. Each of these objects has about 1.5 MB. (Labels of 1.2 MB are F4.)
+func TestKeptBytes(t *testing.T) {
+	owned := func(kind schema.GroupVersionKind, name string) metav1.OwnerReference {
+		return *metav1.NewControllerRef(&metav1.ObjectMeta{Name: name, UID: "owner"}, kind)
+	}
+	child := owned(v1alpha2.GroupVersion.WithKind(v1alpha2.Kind), "my")
+	ofSet := owned(appsv1.SchemeGroupVersion.WithKind("ReplicaSet"), "my-1")
+	ofDeployment := owned(appsv1.SchemeGroupVersion.WithKind("Deployment"), "my")
+	long := strings.Repeat("x", 1<<20)
+	longName, longKind := child, child
+	longName.Name, longKind.Kind = long, long
+	named := func(name string) metav1.ObjectMeta {
+		return metav1.ObjectMeta{Name: name, Labels: names.Labels("my"), OwnerReferences: []metav1.OwnerReference{child}}
+	}
+	spec := corev1.PodSpec{
+		ServiceAccountName: "sa", Volumes: []corev1.Volume{{Name: long}},
+		InitContainers: []corev1.Container{{Name: names.ExternalContainer, Image: long}},
+	}
+	service := corev1.ServiceSpec{ExternalName: long}
+	secrets := []corev1.ObjectReference{{Name: long}}
+	status := corev1.PodStatus{Message: long, ContainerStatuses: []corev1.ContainerStatus{{Image: long}}}
+	route := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"host": "a.example", "path": long}}}
+	route.SetName("my-route")
+	route.SetOwnerReferences([]metav1.OwnerReference{child})
+	for name, object := range map[string]client.Object{
+		"a stack":                         &v1alpha2.LlamaStackDistribution{ObjectMeta: flooded()},
+		"a Service":                       &corev1.Service{ObjectMeta: flooded(child)},
+		"an unrelated Service":            &corev1.Service{ObjectMeta: flooded()},
+		"the name of an owner":            &corev1.Service{ObjectMeta: flooded(longName)},
+		"the kind of an owner":            &metav1.PartialObjectMetadata{ObjectMeta: flooded(longKind)},
+		"the specification of a Service":  &corev1.Service{ObjectMeta: named("my-service"), Spec: service},
+		"the Secrets of a ServiceAccount": &corev1.ServiceAccount{ObjectMeta: named("my-sa"), Secrets: secrets},
+		"a Deployment":                    &appsv1.Deployment{ObjectMeta: flooded(child)},
+		"a ConfigMap":                     &metav1.PartialObjectMetadata{ObjectMeta: flooded(child)},
+		"a pod":                           &corev1.Pod{ObjectMeta: flooded(ofSet), Spec: spec, Status: status},
+		"another pod":                     &corev1.Pod{ObjectMeta: flooded(), Spec: spec, Status: status},
+		"a ReplicaSet": &appsv1.ReplicaSet{
+			ObjectMeta: flooded(ofDeployment), Spec: appsv1.ReplicaSetSpec{Template: corev1.PodTemplateSpec{Spec: spec}},
+		},
+		"another ReplicaSet": &appsv1.ReplicaSet{
+			ObjectMeta: flooded(), Spec: appsv1.ReplicaSetSpec{Template: corev1.PodTemplateSpec{Spec: spec}},
+		},
+		"an event": &corev1.Event{
+			ObjectMeta: flooded(), Message: long, Reason: long, InvolvedObject: corev1.ObjectReference{Name: long},
+		},
+		"an Ingress": &networkingv1.Ingress{
+			ObjectMeta: flooded(child), Spec: networkingv1.IngressSpec{Rules: []networkingv1.IngressRule{{Host: long}}},
+		},
+		"a Route": route,
+	} {
+		transform := transformOf(t, object)
+		kept, err := transform(object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const most = 10 << 10
+		if size := encoded(t, kept); size > most {
+			t.Errorf("%s: %d bytes are kept, want at most %d", name, size, most)
+		}
+		again, err := transform(kept)
+		if diff := cmp.Diff(kept, again); err != nil || diff != "" {
+			t.Errorf("%s: a second transform changes the object (-first +second): %v\n%s", name, err, diff)
+		}
+		before, after := object, kept.(client.Object)
+		if after.GetName() != before.GetName() || after.GetUID() != before.GetUID() {
+			t.Errorf("%s: the identity is lost: %v", name, after)
+		}
+	}
+}
+
+func encoded(t *testing.T, object any) int {
+	t.Helper()
+	data, err := json.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(data)
+}
+
+func metadata(labels map[string]string) *metav1.PartialObjectMetadata {
+	return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
+		Name: "x", Namespace: "ns", UID: "u", ResourceVersion: "5", Labels: labels, Finalizers: []string{"f.example/f"},
+		Annotations:     map[string]string{corev1.LastAppliedConfigAnnotation: "much"},
+		ManagedFields:   []metav1.ManagedFieldsEntry{{Manager: "m"}},
+		OwnerReferences: []metav1.OwnerReference{{UID: "other"}, {UID: "o", Controller: new(true)}},
+	}}
+}
+
+func TestStripMetadata(t *testing.T) {
+	foreign, err := stripMetadata(metadata(map[string]string{"app": "x"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
+		Name: "x", Namespace: "ns", UID: "u",
+		ResourceVersion: "5",
+	}}
+	if diff := cmp.Diff(want, foreign); diff != "" {
+		t.Errorf("object of another owner (-want +got):\n%s", diff)
+	}
+	kept, err := stripMetadata(metadata(map[string]string{names.LabelManagedBy: names.ManagedBy, "app.example": "x"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want.Labels = map[string]string{names.LabelManagedBy: names.ManagedBy}
+	want.OwnerReferences = []metav1.OwnerReference{{UID: "o", Controller: new(true)}}
+	if diff := cmp.Diff(want, kept); diff != "" {
+		t.Errorf("child (-want +got):\n%s", diff)
+	}
+}
+
+// podSpec is the specification of a pod with references to other objects.
+var podSpec = corev1.PodSpec{
+	ServiceAccountName: "sa", NodeName: "n",
+	Volumes: []corev1.Volume{
+		{Name: "v", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
+			LocalObjectReference: corev1.LocalObjectReference{Name: "config"}, DefaultMode: new(int32(1)),
+		}}},
+		{Name: "empty"},
+	},
+	Containers: []corev1.Container{{Name: "c", Image: "i", Env: []corev1.EnvVar{
+		{Name: "A", ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
+			LocalObjectReference: corev1.LocalObjectReference{Name: "creds"}, Key: "k",
+		}}},
+		{Name: "B", Value: "plain"},
+	}, StartupProbe: &corev1.Probe{PeriodSeconds: 2, ProbeHandler: httpsProbe}, Ports: []corev1.ContainerPort{
+		{Name: "metrics", ContainerPort: 1}, httpPort,
+	}}},
+}
+
+var (
+	httpsProbe = corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Scheme: "HTTPS"}}
+	httpPort   = corev1.ContainerPort{Name: "http", ContainerPort: 8321}
+)
+
+func TestStripPod(t *testing.T) {
+	ready := corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue}
+	status := corev1.PodStatus{
+		Phase: corev1.PodRunning, Reason: "r", PodIP: "10.0.0.1", Conditions: []corev1.PodCondition{ready, {Type: "x.example/y"}},
+		ContainerStatuses: []corev1.ContainerStatus{{Name: "c", ImageID: "i@sha256:1", Ready: true, ContainerID: "x"}},
+	}
+	of := func(kind string) *corev1.Pod {
+		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+			Annotations:     map[string]string{names.AnnotationConstraint: "restricted-v2", "x.example": "y"},
+			OwnerReferences: []metav1.OwnerReference{{Kind: kind, Name: "o", Controller: new(true)}},
+		}, Spec: podSpec, Status: *status.DeepCopy()}
+	}
+	known := &corev1.Pod{Spec: corev1.PodSpec{NodeName: "n"}, Status: corev1.PodStatus{
+		PodIP: "10.0.0.1",
+		Phase: corev1.PodRunning, Reason: "r", Conditions: []corev1.PodCondition{ready},
+		ContainerStatuses: []corev1.ContainerStatus{{Name: "c", ImageID: "i@sha256:1", Ready: true}},
+	}}
+	known.Annotations = map[string]string{names.AnnotationConstraint: "restricted-v2"}
+	foreign := &corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{ready}}}
+	for kind, want := range map[string]*corev1.Pod{"ReplicaSet": known, v1alpha2.Kind: known, "Job": foreign} {
+		want := want.DeepCopy()
+		want.OwnerReferences = []metav1.OwnerReference{{Kind: kind, Name: "o", Controller: new(true)}}
+		got, err := stripPod(of(kind))
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("pod of a %s (-want +got): %v\n%s", kind, err, diff)
+		}
+	}
+	installs, other := of("ReplicaSet"), of("ReplicaSet")
+	installs.Spec.InitContainers = []corev1.Container{
+		{Name: "external-provider-a", Image: "a", Command: []string{"sh"}}, {Name: names.ExternalContainer, Image: "i"},
+	}
+	other.Spec.InitContainers = []corev1.Container{{Name: "user", Image: "a"}}
+	want := []corev1.Container{{Name: "external-provider-a", Image: "a"}, {Name: names.ExternalContainer, Image: "i"}}
+	if diff := cmp.Diff(want, stripped(t, installs).Spec.InitContainers); diff != "" {
+		t.Errorf("pod with external providers (-want +got):\n%s", diff)
+	}
+	if got := stripped(t, other).Spec.InitContainers; got != nil {
+		t.Errorf("another pod: %v", got)
+	}
+}
+
+func stripped(t *testing.T, pod *corev1.Pod) *corev1.Pod {
+	t.Helper()
+	kept, err := stripPod(pod)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kept.(*corev1.Pod)
+}
+
+func TestStripReplicaSet(t *testing.T) {
+	set := &appsv1.ReplicaSet{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "my-1", Labels: map[string]string{names.LabelApp: names.App, names.LabelInstance: "my", "pod-template-hash": "1"},
+			Annotations: map[string]string{
+				names.AnnotationRendered: "record", "deployment.kubernetes.io/revision": "1",
+				"deployment.kubernetes.io/revision-history": "0", "deployment.kubernetes.io/desired-replicas": "1",
+			},
+			OwnerReferences: []metav1.OwnerReference{{Kind: "Deployment", Name: "my", UID: "d", Controller: new(true)}},
+		},
+		Spec:   appsv1.ReplicaSetSpec{Replicas: new(int32(2)), Template: corev1.PodTemplateSpec{Spec: podSpec}},
+		Status: appsv1.ReplicaSetStatus{AvailableReplicas: 1},
+	}
+	set.Spec.Template.Annotations = map[string]string{names.AnnotationInputs: "digest", "x.example": "y"}
+	want := set.DeepCopy()
+	delete(want.Labels, "pod-template-hash")
+	delete(want.Annotations, "deployment.kubernetes.io/desired-replicas")
+	delete(want.Spec.Template.Annotations, "x.example")
+	want.Spec.Template.Spec = corev1.PodSpec{
+		ServiceAccountName: "sa",
+		Volumes: []corev1.Volume{{VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
+			LocalObjectReference: corev1.LocalObjectReference{Name: "config"},
+		}}}},
+		Containers: []corev1.Container{{Name: "c", Env: []corev1.EnvVar{{ValueFrom: &corev1.EnvVarSource{
+			SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: "creds"}},
+		}}}, StartupProbe: &corev1.Probe{ProbeHandler: httpsProbe}, Ports: []corev1.ContainerPort{httpPort}}},
+	}
+	got, err := stripReplicaSet(set.DeepCopy())
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("ReplicaSet of a stack (-want +got): %v\n%s", err, diff)
+	}
+	set.OwnerReferences[0].Name = "another"
+	foreign := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{
+		Name: "my-1", Labels: want.Labels,
+		OwnerReferences: set.OwnerReferences,
+	}}
+	got, err = stripReplicaSet(set)
+	if diff := cmp.Diff(foreign, got); diff != "" || err != nil {
+		t.Errorf("another ReplicaSet (-want +got): %v\n%s", err, diff)
+	}
+}
+
+// A cached stack has only the annotations that the operator reads, and no spec that is too large to be processed. It
+// has managed fields only if another operator wrote the status.
+func TestStripStack(t *testing.T) {
+	other := metav1.ManagedFieldsEntry{
+		Manager: "manager", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "llamastack.io/v1alpha1", Subresource: "status",
+		FieldsV1: metav1.NewFieldsV1("{}"),
+	}
+	stack := &v1alpha2.LlamaStackDistribution{ObjectMeta: metav1.ObjectMeta{
+		Name: "my", Generation: 2, Labels: map[string]string{"team": "a"}, Finalizers: []string{"f.example/f"},
+		Annotations: map[string]string{
+			corev1.LastAppliedConfigAnnotation: "much", "other": "yes", names.AnnotationPaused: "true",
+		},
+		ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "m"}, other},
+	}}
+	stack.Spec.Distribution.Name = "starter"
+	want := stack.DeepCopy()
+	want.ManagedFields = []metav1.ManagedFieldsEntry{other}
+	want.Annotations = map[string]string{names.AnnotationPaused: "true"}
+	want.Labels, want.Finalizers = nil, nil
+	want.ManagedFields[0].FieldsV1 = nil
+	strip := func() *v1alpha2.LlamaStackDistribution {
+		got, err := stripStack(stack.DeepCopy())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got.(*v1alpha2.LlamaStackDistribution)
+	}
+	got := strip()
+	first := got.Annotations[touched]
+	delete(got.Annotations, touched)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("stack (-want +got):\n%s", diff)
+	}
+	stack.Annotations[corev1.LastAppliedConfigAnnotation] = "more"
+	if again := strip().Annotations[touched]; again != first || first == "" {
+		t.Errorf("digests %q and %q, want the same one", first, again)
+	}
+	for _, entries := range []map[string]string{stack.Labels, stack.Annotations} {
+		entries["touched"] = "yes"
+		if again := strip().Annotations[touched]; again == first {
+			t.Error("a change to the metadata does not cause a reconcile")
+		}
+		delete(entries, "touched")
+	}
+	stack.Annotations[names.UnreadableSpec] = strings.Repeat("x", maxAnnotation+1)
+	if kept := strip().Annotations[names.UnreadableSpec]; len(kept) != maxMessage {
+		t.Errorf("the mark of a spec that cannot be read has %d bytes, want %d", len(kept), maxMessage)
+	}
+	delete(stack.Annotations, names.UnreadableSpec)
+	stack.Spec.Settings = &apiextensionsv1.JSON{Raw: []byte(`"` + strings.Repeat("x", validate.MaxSpecBytes) + `"`)}
+	if kept := strip(); kept.Spec.Settings != nil || validate.SpecBytes(kept) <= validate.MaxSpecBytes {
+		t.Error("a spec that is too large is kept, or not reported")
+	}
+}
