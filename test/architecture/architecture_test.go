@@ -143,7 +143,7 @@ func TestRulesNameRowsAbove(t *testing.T) {
 			})
 			if at < 0 {
 				t.Errorf("%s may import %s, which has no row", rule.Path, pattern)
-			} else if at >= i {
+			} else if at > i {
 				t.Errorf("%s may import %s, whose row is not above its own row", rule.Path, pattern)
 			}
 		}

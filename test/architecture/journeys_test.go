@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -55,14 +56,10 @@ func TestJourneys(t *testing.T) {
 	}
 }
 
-// rankOf returns the position of a package in the table of dependencies.
+// rankOf returns the position of a package's layer in the table of dependencies.
 func rankOf(folder string) int {
-	for i, rule := range Rules {
-		if matches(rule.Path, folder) {
-			return i
-		}
-	}
-	return len(Rules)
+	layer := strings.Join(strings.Split(folder, "/")[:2], "/")
+	return slices.IndexFunc(Rules, func(r Rule) bool { return r.Path == layer+"/..." })
 }
 
 // declarations maps each declaration below internal/, as package.Name or package.Type.Method, to the folder of its

@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -38,104 +37,18 @@ func TestMakefileNamesPathsThatExist(t *testing.T) {
 	}
 }
 
-var (
-	linterGlob    = regexp.MustCompile(`"\*\*/([^*"]+)/\*\*"`)
-	linterPackage = regexp.MustCompile(`(?m)(?:pkg: |- )` + regexp.QuoteMeta(module) + `/([^,\s]+)`)
-	linterExcept  = regexp.MustCompile(`(?m)path-except: (\^\(api\|internal/\(([^)]*)\)\)/)$`)
-)
+var linterPath = regexp.MustCompile(`(?:"!?\*\*/|pkg: ` + regexp.QuoteMeta(module) + `/)([\w/-]*\w)`)
 
 func TestLinterNamesPathsThatExist(t *testing.T) {
-	linter := read(t, ".golangci.yaml")
-	var paths []string
-	for _, expression := range []*regexp.Regexp{linterGlob, linterPackage} {
-		found := expression.FindAllStringSubmatch(linter, -1)
-		if len(found) < 5 {
-			t.Fatalf("only %d matches of %s in .golangci.yaml", len(found), expression)
-		}
-		for _, match := range found {
-			paths = append(paths, match[1])
-		}
-	}
-	for name := range strings.SplitSeq(pathExcept(t, linter)[2], "|") {
-		paths = append(paths, "internal/"+name)
+	paths := linterPath.FindAllStringSubmatch(read(t, ".golangci.yaml"), -1)
+	if len(paths) < 8 {
+		t.Fatalf("only %d paths found in .golangci.yaml", len(paths))
 	}
 	for _, path := range paths {
-		if !exists(t, path) {
-			t.Errorf(".golangci.yaml refers to %s, which does not exist", path)
+		if !exists(t, path[1]) {
+			t.Errorf(".golangci.yaml refers to %s, which does not exist", path[1])
 		}
 	}
-}
-
-// The Makefile measures the coverage of the pure packages, and the linter rejects I/O in them. The Makefile and the
-// linter's configuration repeat the names of these packages, which must be the same as in Rules.
-func TestListsOfPurePackagesAgree(t *testing.T) {
-	makefile := variable(t, read(t, "Makefile"), "PURE_PACKAGES")
-	linter := read(t, ".golangci.yaml")
-	except := regexp.MustCompile(pathExcept(t, linter)[1])
-	var rows, trees []string
-	for _, rule := range Rules {
-		path := strings.TrimSuffix(rule.Path, "/...")
-		if rule.Kind != IO {
-			rows = append(rows, path)
-		}
-		if except.MatchString(path+"/") != (rule.Kind != IO) {
-			t.Errorf(".golangci.yaml: the exclusion of forbidigo for %s differs from rules.go", path)
-		}
-		if rule.Kind == IO && ofProduct(path) && !strings.Contains(linter, "pkg: "+module+"/"+path+",") {
-			t.Errorf(".golangci.yaml: depguard allows pure packages to import %s", path)
-		}
-	}
-	for _, folder := range makefile {
-		trees = append(trees, folder+"/...")
-		if !slices.Contains(rows, folder) {
-			t.Errorf("PURE_PACKAGES in the Makefile contains %s, which is not a pure row of the table", folder)
-		}
-		if glob := `"**/` + folder + `/**"`; !strings.Contains(linter, glob) {
-			t.Errorf(".golangci.yaml: depguard does not contain %s", glob)
-		}
-	}
-	for _, row := range rows {
-		if !matchesAny(trees, row) {
-			t.Errorf("PURE_PACKAGES in the Makefile does not contain %s", row)
-		}
-	}
-}
-
-// documentRow matches a row of a table whose first cell is one path. A path that ends in `/` or `/…` means a whole
-// directory tree.
-var documentRow = regexp.MustCompile("(?m)^\\| `((?:api|charts|cmd|config|hack|internal|test|tools)/[^`]*)` \\|")
-
-func TestDocumentNamesEveryPackage(t *testing.T) {
-	var patterns []string
-	for _, row := range documentRow.FindAllStringSubmatch(read(t, "docs/development/architecture.md"), -1) {
-		path := strings.TrimSuffix(strings.TrimSuffix(row[1], "…"), "/")
-		if !exists(t, path) {
-			t.Errorf("docs/development/architecture.md has a row for %s, which does not exist", path)
-		}
-		if path != row[1] {
-			path += "/..."
-		}
-		patterns = append(patterns, path)
-	}
-	for _, pkg := range list(t) {
-		if path, _ := below(module, pkg.ImportPath); !matchesAny(patterns, path) {
-			t.Errorf("docs/development/architecture.md has no row for %s", path)
-		}
-	}
-}
-
-// ofProduct reports whether a package is below internal/ and is part of the product.
-func ofProduct(path string) bool {
-	return strings.HasPrefix(path, "internal/") && !slices.Contains(testTrees, path)
-}
-
-func pathExcept(t *testing.T, linter string) []string {
-	t.Helper()
-	match := linterExcept.FindStringSubmatch(linter)
-	if match == nil {
-		t.Fatal(".golangci.yaml has no path-except that lists the pure packages")
-	}
-	return match
 }
 
 func exists(t *testing.T, path string) bool {
@@ -154,15 +67,4 @@ func read(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	return string(data)
-}
-
-// variable returns the words of a make variable. The value may continue after a line that ends in a backslash.
-func variable(t *testing.T, makefile, name string) []string {
-	t.Helper()
-	_, rest, found := strings.Cut(makefile, "\n"+name+" := ")
-	if !found {
-		t.Fatalf("the Makefile has no variable %s", name)
-	}
-	value, _, _ := strings.Cut(strings.ReplaceAll(rest, "\\\n", " "), "\n")
-	return strings.Fields(value)
 }

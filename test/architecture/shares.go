@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -12,7 +13,7 @@ import (
 // Shared is a place in the code that creates something that all namespaces use together: workers, slots, a rate limit,
 // a memory of limited size, or an event handler, which delays the events of all namespaces.
 type Shared struct {
-	// Code is the package below internal, and the function or the variable, for example "probe.New".
+	// Code is the package without the folders above it, and the function or the variable, for example "probe.New".
 	Code string
 	// Total and Each are the arguments for package share: the total, and the share of a namespace. They are empty for
 	// other shared things. An argument that is not a number or a constant of the package is an identifier.
@@ -20,7 +21,10 @@ type Shared struct {
 }
 
 // ofUsers are the packages of programs that a user runs, where there are no other namespaces to protect.
-var ofUsers = []string{"internal/cli", "internal/bundle", "internal/share"}
+var ofUsers = []string{"internal/cli", "internal/cluster/share"}
+
+// belowLayer matches the part of a path that a package's name in the documentation leaves out.
+var belowLayer = regexp.MustCompile(`^internal/(?:cluster/|core/|migrate/|operator/)?`)
 
 // sharedCalls are the functions that create something shared, as the name of the package and a prefix of the function.
 var sharedCalls = []string{
@@ -80,7 +84,7 @@ func sharedIn(root fs.FS, pkg string) ([]Shared, error) {
 		files = append(files, parsed)
 	}
 	finder := finder{
-		pkg: strings.TrimPrefix(pkg, "internal/"), channels: map[string]bool{}, constants: map[string]string{},
+		pkg: belowLayer.ReplaceAllString(pkg, ""), channels: map[string]bool{}, constants: map[string]string{},
 	}
 	for _, file := range files {
 		finder.learn(file)

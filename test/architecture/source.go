@@ -23,7 +23,7 @@ const (
 var productTrees = []string{"api", "cmd", "internal"}
 
 // testTrees are the folders in productTrees that only tests import.
-var testTrees = []string{"internal/testutil", "internal/controller/controllertest"}
+var testTrees = []string{"internal/testutil", "internal/operator/controller/controllertest"}
 
 // File is one Go file of the product that is neither a test nor generated.
 type File struct {
