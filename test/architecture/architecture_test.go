@@ -13,8 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-const module = "github.com/llamastack/llama-stack-k8s-operator"
-
 func TestDependencies(t *testing.T) {
 	packages := list(t)
 	if len(packages) < 3 {

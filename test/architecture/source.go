@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"go/ast"
 	"go/parser"
+	"go/scanner"
 	"go/token"
 	"io/fs"
 	"path"
@@ -18,6 +19,11 @@ const (
 	MaxPackageLines  = 2500
 )
 
+const (
+	module     = "github.com/llamastack/llama-stack-k8s-operator"
+	modulePath = module + "/"
+)
+
 // productTrees are the folders of the product's code. They contain the folders in testTrees, which are not part of the
 // product.
 var productTrees = []string{"api", "cmd", "internal"}
@@ -30,6 +36,10 @@ type File struct {
 	// Path is relative to the root of the repository, with slashes.
 	Path  string
 	Lines int
+	// Code is the number of lines with a token that is not a comment.
+	Code int
+	// Imports are the packages of this module that the file imports.
+	Imports []string
 	// Functions are in the order of the file.
 	Functions []Function
 	// Uncommented are the exported types, functions, methods, variables and constants without a comment. Declarations
@@ -84,7 +94,12 @@ func readFile(name string, data []byte) (file File, generated bool, err error) {
 	if err != nil {
 		return File{}, false, err
 	}
-	file = File{Path: name, Lines: bytes.Count(data, []byte("\n"))}
+	file = File{Path: name, Lines: bytes.Count(data, []byte("\n")), Code: codeLines(data)}
+	for _, spec := range parsed.Imports {
+		if imported, ours := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), modulePath); ours {
+			file.Imports = append(file.Imports, imported)
+		}
+	}
 	for _, declaration := range parsed.Decls {
 		if function, ok := declaration.(*ast.FuncDecl); ok {
 			lines := set.Position(function.End()).Line - set.Position(function.Pos()).Line + 1
@@ -93,6 +108,28 @@ func readFile(name string, data []byte) (file File, generated bool, err error) {
 		file.Uncommented = append(file.Uncommented, uncommented(declaration)...)
 	}
 	return file, ast.IsGenerated(parsed), nil
+}
+
+// codeLines returns the number of lines with a token that is not a comment.
+func codeLines(data []byte) int {
+	set := token.NewFileSet()
+	file := set.AddFile("", set.Base(), len(data))
+	var tokens scanner.Scanner
+	tokens.Init(file, data, nil, 0)
+	lines := map[int]bool{}
+	for {
+		at, kind, text := tokens.Scan()
+		if kind == token.EOF {
+			return len(lines)
+		}
+		if kind == token.SEMICOLON && text == "\n" { // inserted at the end of a line
+			continue
+		}
+		first := file.Line(at)
+		for line := first; line <= first+strings.Count(text, "\n"); line++ {
+			lines[line] = true
+		}
+	}
 }
 
 func functionName(function *ast.FuncDecl) string {
@@ -146,6 +183,34 @@ func uncommented(declaration ast.Decl) []string {
 		}
 	}
 	return names
+}
+
+// PackageCode returns the number of lines of code in the files of each package, without its subpackages.
+func PackageCode(files []File) map[string]int {
+	code := make(map[string]int)
+	for i := range files {
+		code[files[i].Package()] += files[i].Code
+	}
+	return code
+}
+
+// FanOut returns the number of packages of this module that each package imports.
+func FanOut(files []File) map[string]int {
+	imports := make(map[string]map[string]bool)
+	for i := range files {
+		pkg := files[i].Package()
+		if imports[pkg] == nil {
+			imports[pkg] = make(map[string]bool)
+		}
+		for _, imported := range files[i].Imports {
+			imports[pkg][imported] = true
+		}
+	}
+	counts := make(map[string]int, len(imports))
+	for pkg, imported := range imports {
+		counts[pkg] = len(imported)
+	}
+	return counts
 }
 
 // PackageLines returns the number of lines in the files of each package, without its subpackages.

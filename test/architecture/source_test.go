@@ -106,7 +106,7 @@ func O() {}
 		t.Fatalf("generated %t, error %v", generated, err)
 	}
 	want := File{
-		Path: "internal/p/p.go", Lines: 36, Uncommented: []string{"B", "E", "I", "J", "J.L", "O"},
+		Path: "internal/p/p.go", Lines: 36, Code: 21, Uncommented: []string{"B", "E", "I", "J", "J.L", "O"},
 		Functions: []Function{{"J.L", 2}, {"k.M", 1}, {"N", 1}, {"O", 1}},
 	}
 	if diff := cmp.Diff(want, file); diff != "" {

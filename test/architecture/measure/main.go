@@ -22,13 +22,16 @@ func main() {
 }
 
 func report(w io.Writer, files []architecture.File) {
-	packages := architecture.PackageLines(files)
-	total := 0
-	for _, name := range slices.Sorted(maps.Keys(packages)) {
-		fmt.Fprintf(w, "%6d  %s\n", packages[name], name)
-		total += packages[name]
+	code, imports := architecture.PackageCode(files), architecture.FanOut(files)
+	total, largest, widest := 0, 0, 0
+	fmt.Fprintln(w, "  code  imports  package")
+	for _, name := range slices.Sorted(maps.Keys(code)) {
+		fmt.Fprintf(w, "%6d  %7d  %s\n", code[name], imports[name], name)
+		total += code[name]
+		largest, widest = max(largest, code[name]), max(widest, imports[name])
 	}
-	fmt.Fprintf(w, "%6d  product lines in %d files\n\n", total, len(files))
+	fmt.Fprintf(w, "%6d lines of code in %d packages and %d files; the largest package has %d, and one imports %d others\n\n",
+		total, len(code), len(files), largest, widest)
 
 	lengths := architecture.FunctionLines(files)
 	percentile := func(p int) int { return lengths[(len(lengths)-1)*p/100] }
