@@ -13,6 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/files"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/profile"
 )
 
 // flagPrevious is the prefix of messages about the files in --previous.
@@ -78,7 +79,7 @@ func runningStack(previous *dryrun.Manifests, s dryrun.Stack) (dryrun.Stack, boo
 // withCompat returns a stack with the compatibility annotation of the running stack, if applying the manifest of the
 // stack does not remove the annotation.
 func withCompat(s, running dryrun.Stack) dryrun.Stack {
-	if names.Compat(running.Object.Annotations) && !names.Compat(s.Object.Annotations) && keepsCompat(running) {
+	if profile.Of(running.Object.Annotations).V1alpha1 && !profile.Of(s.Object.Annotations).V1alpha1 && keepsCompat(running) {
 		s.Object = s.Object.DeepCopy()
 		metav1.SetMetaDataAnnotation(&s.Object.ObjectMeta, names.AnnotationCompat,
 			running.Object.Annotations[names.AnnotationCompat])

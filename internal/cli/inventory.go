@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/dryrun"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/profile"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/retention"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/migrate/convert"
 )
@@ -50,7 +50,7 @@ type takeover struct {
 // newTakeover returns the facts in the manifest of a stack.
 func newTakeover(s dryrun.Stack) takeover {
 	t := takeover{Namespace: s.Object.Namespace, Name: s.Object.Name, File: s.File, Version: v1alpha2.GroupVersion.Version}
-	if s.Older || names.Compat(s.Object.Annotations) {
+	if s.Older || profile.Of(s.Object.Annotations).V1alpha1 {
 		t.Version = v1alpha1.GroupVersion.Version
 	}
 	return t

@@ -250,10 +250,10 @@ func (s *stage) outcome(t *testing.T) map[string]any {
 	return result
 }
 
-// The digests of Secrets depend on the namespace. They are in the annotation that contains the pods' inputs, and in the
-// name of the Secret with derived values.
+// The digests of Secrets depend on the namespace. They are in the name of the Secret with derived values, and in the
+// annotation that contains the pods' inputs, to which this name belongs.
 var (
-	inputsDigest = regexp.MustCompile(`("` + regexp.QuoteMeta(names.AnnotationInputs) + `":"[0-9a-f]+\.)[0-9a-f]+"`)
+	inputsDigest = regexp.MustCompile(`("` + regexp.QuoteMeta(names.AnnotationInputs) + `":")[0-9a-f]+\.[0-9a-f]+"`)
 	secretDigest = regexp.MustCompile(regexp.QuoteMeta(names.StorageSecret(stackName)) + `-[0-9a-f]{8}\b`)
 )
 

@@ -293,8 +293,11 @@ func (c *older) keepsPods(t *testing.T) {
 	}
 	for i := range events.Items {
 		event := &events.Items[i]
-		image := c.templates[event.Regarding.Name].Spec.Containers[0].Image
-		if event.Reason == v1alpha2.EventDeploymentUpdated && !strings.Contains(event.Note, strconv.Quote(image)) {
+		template, known := c.templates[event.Regarding.Name]
+		if event.Reason != v1alpha2.EventDeploymentUpdated || !known {
+			continue // an event of another object
+		}
+		if image := template.Spec.Containers[0].Image; !strings.Contains(event.Note, strconv.Quote(image)) {
 			t.Errorf("the image of %q is still %q, and the event is: %s", event.Regarding.Name, image, event.Note)
 		}
 	}

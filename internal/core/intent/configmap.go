@@ -8,6 +8,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/profile"
 )
 
 // These are the purposes of a ConfigMap that the spec refers to.
@@ -44,7 +45,7 @@ type ConfigMapUse struct {
 // for a stack that configures its own trusted certificates, except for a v1alpha1 stack. Such a stack has always
 // trusted both its own certificates and the certificates of the platform.
 func TrustedCA(obj *v1alpha2.LlamaStackDistribution) []ConfigMapUse {
-	if caBundle(&obj.Spec) != nil && !names.Compat(obj.Annotations) {
+	if caBundle(&obj.Spec) != nil && !profile.Of(obj.Annotations).TrustsPlatform {
 		return nil
 	}
 	return []ConfigMapUse{{Name: names.TrustedCABundle, Whole: true, Optional: true, Purpose: PurposeTrustedCA}}
@@ -90,11 +91,11 @@ func OverrideUse(obj *v1alpha2.LlamaStackDistribution) ConfigMapUse {
 	use := ConfigMapUse{
 		Namespace: elsewhere(obj, names.AnnotationUserConfigNamespace),
 		Name:      override.ConfigMapName, Purpose: PurposeOverride,
-		Whole: names.Compat(obj.Annotations), // the pods of a v1alpha1 stack mount all keys
+		Whole: profile.Of(obj.Annotations).MountsConfigMap,
 		Path:  field.NewPath("spec", "overrideConfig", "configMapName").String(),
 	}
 	switch {
-	case override.Key != "" || !names.Compat(obj.Annotations):
+	case override.Key != "" || !use.Whole:
 		use.Keys = []string{cmp.Or(override.Key, v1alpha2.DefaultConfigKey)}
 	case use.Namespace != "" || !OwnCommand(&obj.Spec): // the user's own command can read any file
 		use.AnyOf = []string{names.ConfigFile, names.OlderConfigFile}
@@ -140,7 +141,7 @@ func OverrideKey(obj *v1alpha2.LlamaStackDistribution, files map[string][]byte) 
 	}
 	_, usual := files[names.ConfigFile]
 	_, older := files[names.OlderConfigFile]
-	if names.Compat(obj.Annotations) && !usual && older {
+	if profile.Of(obj.Annotations).MountsConfigMap && !usual && older {
 		return names.OlderConfigFile
 	}
 	return v1alpha2.DefaultConfigKey

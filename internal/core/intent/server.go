@@ -11,6 +11,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/profile"
 )
 
 // The server accepts the ports from minPort to maxPort.
@@ -48,7 +49,7 @@ func decodeServer(obj *v1alpha2.LlamaStackDistribution, path *field.Path, errs *
 // which only root can listen. A v1alpha1 stack without a generated configuration can have a command that listens on
 // such a port.
 func leastPort(obj *v1alpha2.LlamaStackDistribution) int32 {
-	if names.Compat(obj.Annotations) && obj.Spec.Providers == nil && obj.Spec.Resources == nil && obj.Spec.Storage == nil {
+	if profile.Of(obj.Annotations).AnyPort && obj.Spec.Providers == nil && obj.Spec.Resources == nil && obj.Spec.Storage == nil {
 		return 1
 	}
 	return minPort

@@ -93,12 +93,6 @@ func StackAnnotations() []string {
 // CompatV1Alpha1 is the value of AnnotationCompat on an object that was created as v1alpha1.
 const CompatV1Alpha1 = "v1alpha1"
 
-// Compat reports whether the annotations mark an object that was created as v1alpha1. Such an object keeps the behavior
-// of v1alpha1 stacks.
-func Compat(annotations map[string]string) bool {
-	return annotations[AnnotationCompat] == CompatV1Alpha1
-}
-
 // Paused reports whether the annotations pause a stack.
 func Paused(annotations map[string]string) bool {
 	return annotations[AnnotationPaused] == "true"

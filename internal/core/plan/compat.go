@@ -9,6 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/profile"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig"
@@ -17,7 +18,7 @@ import (
 // asV1alpha1 reports whether the pods mount the user's ConfigMap and start the server as for v1alpha1 stacks. A server
 // with a certificate needs a copy instead, because its configuration must refer to the certificate.
 func asV1alpha1(stack *v1alpha2.LlamaStackDistribution) bool {
-	return names.Compat(stack.Annotations) && stack.Spec.OverrideConfig != nil && render.TLSSecret(&stack.Spec) == ""
+	return profile.Of(stack.Annotations).MountsConfigMap && stack.Spec.OverrideConfig != nil && render.TLSSecret(&stack.Spec) == ""
 }
 
 // overrideAsV1alpha1 mounts the user's whole ConfigMap with a file for every key, because users' commands may read the
@@ -56,7 +57,7 @@ func BaseOptional(stack *v1alpha2.LlamaStackDistribution) bool { return workersO
 // workersOnly reports whether a v1alpha1 stack has a spec that configures only the number of workers.
 func workersOnly(stack *v1alpha2.LlamaStackDistribution) bool {
 	spec := &stack.Spec
-	return names.Compat(stack.Annotations) && spec.OverrideConfig == nil && !configured(spec) &&
+	return profile.Of(stack.Annotations).WorkersNeedNoBase && spec.OverrideConfig == nil && !configured(spec) &&
 		render.TLSSecret(spec) == ""
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/profile"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
@@ -36,7 +36,7 @@ func paths(in Input, config []byte) []render.EnvVar {
 	root := dataRoot(in)
 	var found []stackconfig.EnvVar
 	switch {
-	case !names.Compat(in.Object.Annotations) && storage(spec):
+	case !profile.Of(in.Object.Annotations).HomeOfImage && storage(spec):
 		found = volumePaths(in, config)
 	case root != "":
 		mounts := dataMounts(in)
@@ -88,7 +88,7 @@ func dataDirVariable(in Input) string {
 // in the configuration, which are unknown, could make the server find the data.
 func movesInVolume(in Input, config []byte, root string) bool {
 	_, known := in.Distribution.Release.Distribution(in.Distribution.Published())
-	return names.Compat(in.Object.Annotations) && !known && in.Override == nil && len(bytes.TrimSpace(config)) == 0 &&
+	return profile.Of(in.Object.Annotations).HomeOfImage && !known && in.Override == nil && len(bytes.TrimSpace(config)) == 0 &&
 		slices.ContainsFunc(dataMounts(in), func(mount string) bool { return within(path.Dir(root), mount) })
 }
 
@@ -112,7 +112,7 @@ func dataRoot(in Input) string {
 			return root
 		}
 	}
-	if names.Compat(in.Object.Annotations) {
+	if profile.Of(in.Object.Annotations).HomeOfImage {
 		return ""
 	}
 	return path.Join(render.MountPath(spec), legacyDirectory)
@@ -125,7 +125,7 @@ func homeDirectory(in Input) (home string, known bool) {
 		return *own, path.IsAbs(*own)
 	}
 	spec := &in.Object.Spec
-	return render.MountPath(spec), !names.Compat(in.Object.Annotations) && storage(spec)
+	return render.MountPath(spec), !profile.Of(in.Object.Annotations).HomeOfImage && storage(spec)
 }
 
 // dataMounts returns the paths of the data volume and of the user's volumes.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/profile"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/retention"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
@@ -102,7 +103,7 @@ func (p *Plan) record(in Input) (rollout.Record, error) {
 		Left:            left(p.Losses),
 		StorageSecret:   p.storageSecret(in),
 		Elsewhere:       elsewhere(in),
-		KeepsGroup:      in.OpenShift && in.KeepsGroup && names.Compat(in.Object.Annotations),
+		KeepsGroup:      in.OpenShift && in.KeepsGroup && profile.Of(in.Object.Annotations).UserOfImage,
 		External:        external,
 	}, nil
 }

@@ -4,7 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/profile"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 )
 
@@ -37,7 +37,7 @@ func withLimits(in Input) *v1alpha2.LlamaStackDistribution {
 // limited returns the resources that have no limit in the spec but remain limited in a v1alpha1 stack with workers.
 func limited(in Input) []corev1.ResourceName {
 	workload := in.Object.Spec.Workload
-	if !names.Compat(in.Object.Annotations) || workload == nil || workload.Workers == nil {
+	if !profile.Of(in.Object.Annotations).KeepsLimits || workload == nil || workload.Workers == nil {
 		return nil
 	}
 	var found []corev1.ResourceName

@@ -8,7 +8,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/profile"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/check"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
@@ -78,7 +78,7 @@ func (p *Plan) alreadyRuns(in Input) bool {
 		return false
 	case running.Inputs == "":
 		return true
-	case names.Compat(in.Object.Annotations):
+	case profile.Of(in.Object.Annotations).KeepsConfiguration:
 		return running.ConfigHash == p.ConfigHash && running.Image == image(in)
 	default:
 		return running.Inputs == p.Rendered.Record.Inputs

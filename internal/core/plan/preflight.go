@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/profile"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig"
 )
@@ -51,7 +51,7 @@ func (p *Plan) TriesChanges() bool {
 	switch {
 	case mode == v1alpha2.PreflightAlways:
 		return true
-	case mode == v1alpha2.PreflightNever, mode == "" && names.Compat(p.input.Stack.Annotations):
+	case mode == v1alpha2.PreflightNever, mode == "" && profile.Of(p.input.Stack.Annotations).NoPreflight:
 		return false
 	}
 	deployment := p.Rendered.Deployment.Spec

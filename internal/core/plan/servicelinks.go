@@ -6,7 +6,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/profile"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 )
 
@@ -24,7 +24,7 @@ const (
 // generated configuration, reads a port from a variable X_PORT that the container does not set. A Service named x would
 // set X_PORT to a URL (server fact 27).
 func serviceLinks(in render.Input, generated []byte) bool {
-	if !names.Compat(in.Stack.Annotations) {
+	if !profile.Of(in.Stack.Annotations).ServiceLinks {
 		return false
 	}
 	if readsService(in, generated) {

@@ -12,6 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/cabundle"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/profile"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig"
 )
@@ -75,7 +76,7 @@ func (t *Trust) readOwn(
 	found, problems := cabundle.Keys(use.Keys, content)
 	t.Own = append(t.Own, found...)
 	left := map[string][]cabundle.Problem{}
-	if names.Compat(stack.Annotations) {
+	if profile.Of(stack.Annotations).LeavesOutCertificates {
 		problems, left = cabundle.LeaveOut(content, problems)
 	}
 	var unusable []UnusableKey

@@ -19,7 +19,7 @@ func IngressClass(in Input) string {
 // backendTLS returns the annotations on the Ingress and on the Service that make the Ingress controller connect to the
 // server over HTTPS.
 func backendTLS(in Input) (ingress, service map[string]string) {
-	if !PodsServeTLS(in) || compat(in) || !exposedBy(in, ingressKind) {
+	if !PodsServeTLS(in) || of(in).PlainIngress || !exposedBy(in, ingressKind) {
 		return nil, nil
 	}
 	return ingresscontroller.BackendTLS(IngressClass(in), names.Service(in.Stack.Name))
@@ -30,7 +30,7 @@ func backendTLS(in Input) (ingress, service map[string]string) {
 // server's certificate, provided that the server serves HTTPS. A v1alpha1 stack uses only the Secret that the spec
 // names. An empty string means that the Ingress serves plain HTTP.
 func ingressTLSSecret(in Input) string {
-	if secret := in.Expose.TLSSecretName; secret != "" || compat(in) {
+	if secret := in.Expose.TLSSecretName; secret != "" || of(in).PlainIngress {
 		return secret
 	}
 	if !in.Server.ServesTLS || in.Expose.Hostname == "" {

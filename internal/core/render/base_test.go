@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/profile"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
@@ -63,7 +63,7 @@ func fileName(taken map[string][]byte, object render.Object) string {
 func baseObjects(t *testing.T, stack *v1alpha2.LlamaStackDistribution) map[string]map[string]any {
 	t.Helper()
 	name := bases[0]
-	if names.Compat(stack.Annotations) {
+	if profile.Of(stack.Annotations).V1alpha1 {
 		name = bases[1]
 	}
 	objects, err := render.Objects(readInput(t, filepath.Join("testdata", name, "in.yaml")))

@@ -42,7 +42,7 @@ func caVolume(in Input) *corev1ac.VolumeApplyConfiguration {
 func caVariables(in Input) []EnvVar {
 	place := names.CADir + "/" + names.CABundleFile
 	env := []EnvVar{{Name: names.EnvCABundle, Value: place}}
-	if !compat(in) {
+	if !of(in).OneCAVariable {
 		env = append(env, EnvVar{Name: names.EnvRequestsCABundle, Value: place},
 			EnvVar{Name: names.EnvAWSCABundle, Value: place})
 	}

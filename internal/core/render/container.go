@@ -72,7 +72,7 @@ func resources(in Input) (*corev1ac.ResourceRequirementsApplyConfiguration, erro
 	if given == nil {
 		return corev1ac.ResourceRequirements().WithRequests(usual), nil
 	}
-	if compat(in) {
+	if of(in).CompletesRequests {
 		given = given.DeepCopy()
 		given.Requests = requested(given, usual)
 	}

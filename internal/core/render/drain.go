@@ -25,7 +25,7 @@ const (
 // with two handlers, and a hook that is longer than the grace period. The pods of a v1alpha1 stack terminate without
 // these settings, as they did under the previous operator.
 func drained(in Input, template *corev1ac.PodTemplateSpecApplyConfiguration) {
-	if compat(in) {
+	if of(in).NoDrain {
 		return
 	}
 	pod := template.Spec

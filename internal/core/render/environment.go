@@ -58,7 +58,7 @@ func ownEnvironment(in Input) []EnvVar {
 
 // storageVariables returns the variables with the home directory and the server's directories.
 func storageVariables(in Input) []EnvVar {
-	if workload(&in.Stack.Spec).Storage == nil || compat(in) {
+	if workload(&in.Stack.Spec).Storage == nil || of(in).HomeOfImage {
 		return in.Paths
 	}
 	return append([]EnvVar{{Name: names.EnvHome, Value: MountPath(&in.Stack.Spec)}}, in.Paths...)
@@ -79,7 +79,7 @@ func OwnVariables(in Input) []string {
 // even when the operator mounts no configuration, because a user's volume can contain a configuration at that path.
 func configVariables(in Input) []EnvVar {
 	if in.Config == nil {
-		if compat(in) {
+		if of(in).NamesConfig {
 			return []EnvVar{{Name: names.EnvConfig, Value: names.ConfigPath}}
 		}
 		return nil

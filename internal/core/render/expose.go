@@ -43,7 +43,7 @@ func Hostname(in Input) string {
 		return in.Expose.Hostname
 	case domain == "" && kind == RouteKind: // OpenShift generates a name for a Route
 		return ""
-	case domain == "" && compat(in) && !in.NeedsHost:
+	case domain == "" && of(in).NoHostname && !in.NeedsHost:
 		return ""
 	default:
 		return names.HostLabel(in.Stack.Name, in.Stack.Namespace) + "." + cmp.Or(domain, names.DefaultDomain)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/profile"
 )
 
 // defaultCPUUtilization is the target CPU utilization in percent if the user sets no target.
@@ -68,7 +69,7 @@ func LeastAutoscaled(stack *v1alpha2.LlamaStackDistribution) int32 {
 	if autoscaling := workload(&stack.Spec).Autoscaling; autoscaling != nil && autoscaling.MinReplicas != nil {
 		least = *autoscaling.MinReplicas
 	}
-	if names.Compat(stack.Annotations) {
+	if profile.Of(stack.Annotations).ReplicasAreLeast {
 		return max(least, Replicas(&stack.Spec))
 	}
 	return least

@@ -7,6 +7,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/profile"
 )
 
 // Input is the complete input for the objects of one stack.
@@ -191,7 +192,7 @@ func storageSecret(in Input) string {
 }
 
 // compat reports whether the stack was created as v1alpha1 and keeps the behavior that such stacks rely on.
-func compat(in Input) bool { return names.Compat(in.Stack.Annotations) }
+func of(in Input) profile.Profile { return profile.Of(in.Stack.Annotations) }
 
 // workload and overrides return spec.workload and spec.workload.overrides, or an empty value if the field is not set.
 // They never return nil.

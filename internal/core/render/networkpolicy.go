@@ -24,7 +24,7 @@ const everyNamespace = "*"
 func networkPolicy(in Input) (*networkingv1ac.NetworkPolicyApplyConfiguration, error) {
 	allowed := allowedFrom(&in.Stack.Spec)
 	// For v1alpha1 stacks, only the operator's flag has ever enabled the policy.
-	if !in.Cluster.NetworkPolicies && (allowed == nil || compat(in)) {
+	if !in.Cluster.NetworkPolicies && (allowed == nil || of(in).PolicyByFlag) {
 		return nil, nil
 	}
 	rule := networkingv1ac.NetworkPolicyIngressRule().WithFrom(peers(in, allowed)...)
@@ -88,7 +88,7 @@ const policyGroup = "network.openshift.io/policy-group"
 // a v1alpha1 stack whose spec sets expose or allowedFrom.
 func exposurePeers(in Input) []*networkingv1ac.NetworkPolicyPeerApplyConfiguration {
 	networking := in.Stack.Spec.Networking
-	asked := compat(in) && networking != nil && (networking.Expose != nil || networking.AllowedFrom != nil)
+	asked := of(in).PolicyByFlag && networking != nil && (networking.Expose != nil || networking.AllowedFrom != nil)
 	if in.Expose == nil && !asked {
 		return nil
 	}

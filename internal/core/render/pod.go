@@ -87,7 +87,7 @@ func setPodOptions(in Input, pod *corev1ac.PodSpecApplyConfiguration) error {
 	if !in.ServiceLinks {
 		pod.WithEnableServiceLinks(false) // a Service named postgres would set POSTGRES_PORT to a URL
 	}
-	if !compat(in) {
+	if !of(in).MountsToken {
 		pod.WithAutomountServiceAccountToken(false)
 	}
 	if seconds := user.TerminationGracePeriodSeconds; seconds != nil {

@@ -31,7 +31,7 @@ const (
 
 func startupProbe(in Input) *corev1ac.ProbeApplyConfiguration {
 	period := int32(startupPeriod)
-	if compat(in) {
+	if of(in).SlowStartup {
 		period = compatStartupPeriod
 	}
 	return health(in).WithPeriodSeconds(period).WithFailureThreshold(startupSeconds / period)

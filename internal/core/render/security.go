@@ -20,9 +20,9 @@ const (
 // of an earlier operator, the volume keeps its group, because that constraint assigns nothing.
 func podSecurity(in Input) *corev1ac.PodSecurityContextApplyConfiguration {
 	switch {
-	case compat(in) && in.OpenShift && !in.KeepsGroup:
+	case of(in).UserOfImage && in.OpenShift && !in.KeepsGroup:
 		return nil
-	case compat(in):
+	case of(in).UserOfImage:
 		return corev1ac.PodSecurityContext().WithFSGroup(dataGID)
 	}
 	security := corev1ac.PodSecurityContext().
@@ -35,7 +35,7 @@ func podSecurity(in Input) *corev1ac.PodSecurityContextApplyConfiguration {
 }
 
 func containerSecurity(in Input) *corev1ac.SecurityContextApplyConfiguration {
-	if compat(in) {
+	if of(in).UserOfImage {
 		return nil
 	}
 	return restricted()

@@ -14,11 +14,11 @@ import (
 // stack has a Service only if its spec sets a port or variables.
 func service(in Input) (*corev1ac.ServiceApplyConfiguration, error) {
 	spec := &in.Stack.Spec
-	if compat(in) && (spec.Networking == nil || spec.Networking.Port == 0) && len(overrides(spec).Env) == 0 {
+	if of(in).ServiceIfAsked && (spec.Networking == nil || spec.Networking.Port == 0) && len(overrides(spec).Env) == 0 {
 		return nil, nil
 	}
 	port, target := Port(spec), intstr.FromString(names.PortName)
-	if compat(in) {
+	if of(in).ServiceIfAsked {
 		target = intstr.FromInt32(runningPort(in))
 	}
 	_, annotations := backendTLS(in)

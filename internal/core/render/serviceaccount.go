@@ -13,7 +13,7 @@ func serviceAccount(in Input) (*corev1ac.ServiceAccountApplyConfiguration, error
 		return nil, nil
 	}
 	account := owned(in, corev1ac.ServiceAccount, names.ServiceAccount(in.Stack.Name))
-	if !compat(in) {
+	if !of(in).MountsToken {
 		account.WithAutomountServiceAccountToken(false)
 	}
 	return account, nil

@@ -88,7 +88,7 @@ func (m *mounted) addFiles(in Input) {
 
 // hasTmp reports whether /tmp is a volume. In a v1alpha1 stack, /tmp is the image's directory unless the server needs a
 // volume.
-func hasTmp(in Input) bool { return !compat(in) || in.Server.WritesTemp }
+func hasTmp(in Input) bool { return !of(in).TmpOfImage || in.Server.WritesTemp }
 
 func dataVolume(in Input) *corev1ac.VolumeApplyConfiguration {
 	volume := corev1ac.Volume().WithName(names.DataVolume)

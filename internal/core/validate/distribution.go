@@ -9,7 +9,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/profile"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 )
 
@@ -27,7 +27,7 @@ func name(c *checks) {
 	switch {
 	case c.Name == "":
 		c.Required(path, "required: set the name of the stack; the operator derives the names of the Service and the other objects from this name")
-	case names.Compat(c.Annotations):
+	case profile.Of(c.Annotations).LongName:
 		if len(c.Name) > validation.LabelValueMaxLength {
 			c.InvalidText(path, c.Name, "must be at most %d characters, because it is the value of a label", validation.LabelValueMaxLength)
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/profile"
 )
 
 const maxSecretEnv = 64
@@ -147,7 +148,7 @@ func (c *checks) dataVariables(set func(with ownVariable, names ...string)) {
 	set(data, names.EnvModelCache) // downloaded files can be downloaded again
 	data.need = needs(true, "workload", "storage")
 	set(data, envDataDir)
-	if !names.Compat(c.Annotations) {
+	if !profile.Of(c.Annotations).HomeOfImage {
 		set(data, names.EnvHome)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/podtemplate"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/profile"
 )
 
 // clash is a name, a path or a port of the user that replaces or hides what the operator sets in the pods.
@@ -135,7 +136,7 @@ func (c *checks) ownVolumes() []ownVolume {
 	bundle := needs(c.tls().CABundle != nil, "networking", "tls", "caBundle")
 	startup := cmp.Or(external, c.generatedNeed())
 	// A v1alpha1 stack may have its own configuration in place of one that only the workers need (see package plan).
-	replaceable := names.Compat(c.Annotations) && config == c.workersNeed()
+	replaceable := profile.Of(c.Annotations).WorkersNeedNoBase && config == c.workersNeed()
 	return []ownVolume{
 		{names.DataVolume, c.dataPath(), storage, storage != "", false, false},
 		{names.TmpVolume, "/tmp", "", true, false, false},

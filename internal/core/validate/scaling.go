@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/profile"
 )
 
 // scaledTwice warns about replicas that have no effect, because an autoscaler sets the number of pods. The autoscaler
@@ -14,7 +14,7 @@ import (
 // if the user sets no number.
 func scaledTwice(c *checks) []string {
 	replicas := c.workload().Replicas
-	if replicas == nil || *replicas <= 1 || c.workload().Autoscaling == nil || names.Compat(c.Annotations) {
+	if replicas == nil || *replicas <= 1 || c.workload().Autoscaling == nil || profile.Of(c.Annotations).ReplicasAreLeast {
 		return nil
 	}
 	return []string{fmt.Sprintf("%s: %d has no effect, because the autoscaler sets the number of pods; remove replicas, or set %s",
@@ -29,7 +29,7 @@ func (c *checks) leastPods() int32 {
 		return replicas
 	}
 	least := ptr.Deref(autoscaling.MinReplicas, 1)
-	if names.Compat(c.Annotations) {
+	if profile.Of(c.Annotations).ReplicasAreLeast {
 		return max(least, replicas)
 	}
 	return least

@@ -6,7 +6,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/profile"
 )
 
 // checks holds the input of the rules and the findings of the current rule.
@@ -148,7 +148,7 @@ func judge(
 		c.failed = len(errs) > 0
 		found := r.find(c)
 		switch {
-		case r.newInV1alpha2 && names.Compat(stack.Annotations):
+		case r.newInV1alpha2 && profile.Of(stack.Annotations).NewRulesWarn:
 			for _, err := range found {
 				warnings = append(warnings, intent.Message(err))
 			}

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/profile"
 )
 
 // suspicious returns warnings about valid values that are probably mistakes.
@@ -47,7 +48,7 @@ func disabledAndConfigured(c *checks) []string {
 // v1alpha1 stack never scales below the value of replicas, so such a maximum has no effect.
 func autoscaledBelowReplicas(c *checks) []string {
 	a, replicas := c.workload().Autoscaling, c.workload().Replicas
-	if !names.Compat(c.Annotations) || a == nil || replicas == nil || a.MaxReplicas < 1 || a.MaxReplicas >= *replicas {
+	if !profile.Of(c.Annotations).ReplicasAreLeast || a == nil || replicas == nil || a.MaxReplicas < 1 || a.MaxReplicas >= *replicas {
 		return nil
 	}
 	return []string{fmt.Sprintf("%s: %d is less than %s, which is %d: the autoscaler of a v1alpha1 stack does not scale below the value of replicas, so the maximum is %d; raise maxReplicas or lower replicas",
@@ -57,7 +58,7 @@ func autoscaledBelowReplicas(c *checks) []string {
 // serviceless warns about a name that is not valid for a Service. The name of a v1alpha1 stack can be valid for every
 // object except the Service. The warning applies to a stack that requests a Service.
 func serviceless(c *checks) []string {
-	if !names.Compat(c.Annotations) || (c.networking().Port == 0 && len(c.overrides().Env) == 0) {
+	if !profile.Of(c.Annotations).ServiceIfAsked || (c.networking().Port == 0 && len(c.overrides().Env) == 0) {
 		return nil
 	}
 	cluster := "Kubernetes"

@@ -11,6 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/profile"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/baseconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/validate"
@@ -169,7 +170,7 @@ func (b *builder) ownStart() []Reason {
 	switch overrides := intent.Overrides(&b.Object.Spec); {
 	case len(overrides.Command) > 0:
 		return []Reason{{"spec.workload.overrides.command", "the custom command determines which file the server reads"}}
-	case len(overrides.Args) > 0 && names.Compat(b.Object.Annotations):
+	case len(overrides.Args) > 0 && profile.Of(b.Object.Annotations).MountsConfigMap:
 		return []Reason{{"spec.workload.overrides.args", "if the operator generates the configuration, it starts the server differently, and these arguments are not valid"}}
 	default:
 		return nil
@@ -208,7 +209,7 @@ func (b *builder) ownFiles() []Reason {
 // otherFiles returns the keys of the ConfigMap that the pods of a v1alpha1 stack mount in addition to the
 // configuration.
 func (b *builder) otherFiles() []string {
-	if !names.Compat(b.Object.Annotations) {
+	if !profile.Of(b.Object.Annotations).MountsConfigMap {
 		return nil
 	}
 	var others []string

@@ -15,6 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/profile"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/validate"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/migrate/absorb"
 )
@@ -73,10 +74,10 @@ func settleServer(theirs, ours config, input plan.Input) {
 	if told.Workers > 1 {
 		user["workers"] = float64(told.Workers)
 	}
-	if names.Compat(input.Object.Annotations) {
+	if profile.Of(input.Object.Annotations).V1alpha1 {
 		user["host"] = "0.0.0.0"
 	}
-	if names.Compat(input.Object.Annotations) || runtime.ServerPortIgnored || !hasPort && told.Port == 8321 {
+	if profile.Of(input.Object.Annotations).V1alpha1 || runtime.ServerPortIgnored || !hasPort && told.Port == 8321 {
 		user["port"] = float64(told.Port)
 	}
 	if runtime.PlainHTTPRefused && user["insecure"] == nil {

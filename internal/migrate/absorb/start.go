@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/profile"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 )
 
@@ -20,7 +20,7 @@ const factoryHost = "0.0.0.0"
 // asStarted adds to the user's configuration the values that the server of the current stack receives as arguments. A
 // configuration that is generated from the fields must contain these values too.
 func (b *builder) asStarted() {
-	if !names.Compat(b.Object.Annotations) || intent.OwnCommand(&b.Object.Spec) ||
+	if !profile.Of(b.Object.Annotations).MountsConfigMap || intent.OwnCommand(&b.Object.Spec) ||
 		release.Compare(b.Distribution.Release.Line, factoryLine) < 0 {
 		return
 	}

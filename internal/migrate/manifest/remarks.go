@@ -12,6 +12,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/profile"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/migrate/convert"
 )
 
@@ -57,7 +58,7 @@ func (r *remarks) ofDropped(sentences []string) {
 // ofObject adds comments on the annotations of the manifest.
 func (r *remarks) ofObject(object map[string]any) {
 	given, _ := child(object, "metadata", "annotations")
-	if names.Compat(texts(given)) {
+	if profile.Of(texts(given)).V1alpha1 {
 		r.annotation(names.AnnotationCompat, compatComment(object))
 	}
 	for name, comment := range map[string]string{

@@ -16,6 +16,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/profile"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/validate"
 )
@@ -109,7 +110,7 @@ func (r *Reconciler) hostsOf(object client.Object) []string {
 // mayLackHost reports whether a stack may be exposed without a host name, according to its metadata and its status.
 func mayLackHost(stack *stack) bool {
 	label, _, _ := strings.Cut(servedHost(stack), ".")
-	return names.Compat(stack.Annotations) && label != names.HostLabel(stack.Name, stack.Namespace) &&
+	return profile.Of(stack.Annotations).NoHostname && label != names.HostLabel(stack.Name, stack.Namespace) &&
 		(stack.Spec.Networking != nil || stack.Annotations[validate.AnnotationOmittedSpec] != "")
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/cabundle"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/profile"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 )
 
@@ -28,7 +29,7 @@ func recordServer(s *stack, in *intent.Intent, answer *probe.Answer) {
 		now.DistributionConfig = &v1alpha2.DistributionConfigStatus{}
 	}
 	listed := slices.Clone(answer.Providers)
-	if !names.Compat(s.Annotations) { // users of v1alpha1 expect all providers, with their health
+	if !profile.Of(s.Annotations).WholeStatus { // users of v1alpha1 expect all providers, with their health
 		withoutHealth(listed)
 		listed = relevant(listed, in)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/profile"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/retention"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
@@ -261,7 +262,7 @@ func (r *Reconciler) describeDistributions(s *state) {
 		own = *now
 	}
 	own.ActiveDistribution, own.AvailableDistributions = "", nil
-	if names.Compat(s.stack.Annotations) {
+	if profile.Of(s.stack.Annotations).WholeStatus {
 		own.ActiveDistribution = cmp.Or(s.stack.Spec.Distribution.Name, s.labels.distribution.Image)
 		own.AvailableDistributions = r.available.with(s.image.overrides.All)
 	}

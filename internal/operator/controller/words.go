@@ -1,7 +1,7 @@
 package controller
 
 import (
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/profile"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/migrate/convert"
 )
@@ -9,7 +9,7 @@ import (
 // inItsWords replaces the field names in a message with the field names of the API version in which the stack was
 // created.
 func inItsWords(stack *stack, text string) string {
-	if names.Compat(stack.Annotations) {
+	if profile.Of(stack.Annotations).V1alpha1 {
 		return convert.OlderPaths(text)
 	}
 	return text

@@ -6,11 +6,12 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/profile"
 )
 
 // markRemoved warns about an update that removes the compatibility annotation of a v1alpha1 stack.
 func markRemoved(before, object *stack) []string {
-	if !names.Compat(before.Annotations) || names.Compat(object.Annotations) {
+	if !profile.Of(before.Annotations).V1alpha1 || profile.Of(object.Annotations).V1alpha1 {
 		return nil
 	}
 	path := "metadata.annotations[" + names.AnnotationCompat + "]"
