@@ -79,7 +79,8 @@ func runningStack(previous *dryrun.Manifests, s dryrun.Stack) (dryrun.Stack, boo
 // withCompat returns a stack with the compatibility annotation of the running stack, if applying the manifest of the
 // stack does not remove the annotation.
 func withCompat(s, running dryrun.Stack) dryrun.Stack {
-	if profile.Of(running.Object.Annotations).V1alpha1 && !profile.Of(s.Object.Annotations).V1alpha1 && keepsCompat(running) {
+	was, is := profile.Of(running.Object.Annotations).V1alpha1, profile.Of(s.Object.Annotations).V1alpha1
+	if was && !is && keepsCompat(running) {
 		s.Object = s.Object.DeepCopy()
 		metav1.SetMetaDataAnnotation(&s.Object.ObjectMeta, names.AnnotationCompat,
 			running.Object.Annotations[names.AnnotationCompat])

@@ -27,8 +27,9 @@ type Rule struct {
 	Imports []string
 }
 
-// Rules is the table that this repository must follow, from the bottom up. The longest row that matches a package applies
-// to it. The folder of a package decides what it may import and whether it is pure, so a new package needs no row.
+// Rules is the table that this repository must follow, from the bottom up. The longest row that matches a package
+// applies to it. The folder of a package decides what it may import and whether it is pure, so a new package needs no
+// row.
 var Rules = []Rule{
 	{Path: "api/...", Kind: API},
 	{Path: "config"},

@@ -7,8 +7,8 @@ import (
 )
 
 // promising lists the pages that promise what the operator prevents. Next to each promise, in the source of the page,
-// stands the test that shows it: <!-- tested: internal/core/redact.TestText -->. A part that only sounds like a promise has
-// <!-- no promise: the reason --> instead.
+// stands the test that shows it: <!-- tested: internal/core/redact.TestText -->. A part that only sounds like a promise
+// has <!-- no promise: the reason --> instead.
 var promising = []string{
 	"docs/explanation/threat-model.md", "docs/explanation/security.md", "docs/explanation/network.md",
 }

@@ -49,7 +49,8 @@ func decodeServer(obj *v1alpha2.LlamaStackDistribution, path *field.Path, errs *
 // which only root can listen. A v1alpha1 stack without a generated configuration can have a command that listens on
 // such a port.
 func leastPort(obj *v1alpha2.LlamaStackDistribution) int32 {
-	if profile.Of(obj.Annotations).AnyPort && obj.Spec.Providers == nil && obj.Spec.Resources == nil && obj.Spec.Storage == nil {
+	spec := &obj.Spec
+	if profile.Of(obj.Annotations).AnyPort && spec.Providers == nil && spec.Resources == nil && spec.Storage == nil {
 		return 1
 	}
 	return minPort

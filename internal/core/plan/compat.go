@@ -18,7 +18,8 @@ import (
 // asV1alpha1 reports whether the pods mount the user's ConfigMap and start the server as for v1alpha1 stacks. A server
 // with a certificate needs a copy instead, because its configuration must refer to the certificate.
 func asV1alpha1(stack *v1alpha2.LlamaStackDistribution) bool {
-	return profile.Of(stack.Annotations).MountsConfigMap && stack.Spec.OverrideConfig != nil && render.TLSSecret(&stack.Spec) == ""
+	return profile.Of(stack.Annotations).MountsConfigMap && stack.Spec.OverrideConfig != nil &&
+		render.TLSSecret(&stack.Spec) == ""
 }
 
 // overrideAsV1alpha1 mounts the user's whole ConfigMap with a file for every key, because users' commands may read the

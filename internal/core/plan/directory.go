@@ -88,7 +88,8 @@ func dataDirVariable(in Input) string {
 // in the configuration, which are unknown, could make the server find the data.
 func movesInVolume(in Input, config []byte, root string) bool {
 	_, known := in.Distribution.Release.Distribution(in.Distribution.Published())
-	return profile.Of(in.Object.Annotations).HomeOfImage && !known && in.Override == nil && len(bytes.TrimSpace(config)) == 0 &&
+	return profile.Of(in.Object.Annotations).HomeOfImage && !known && in.Override == nil &&
+		len(bytes.TrimSpace(config)) == 0 &&
 		slices.ContainsFunc(dataMounts(in), func(mount string) bool { return within(path.Dir(root), mount) })
 }
 

@@ -11,8 +11,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/podspec"
 )
 
-// The cases in internal/core/validate/testdata/cases/children.yaml cover the rules, and test/api: TestChildren compares the
-// rules with those of an API server. The tests here cover only what cannot be written in a stack without other errors.
+// The cases in internal/core/validate/testdata/cases/children.yaml cover the rules, and test/api: TestChildren compares
+// the rules with those of an API server. The tests here cover only what cannot be written in a stack without other
+// errors.
 
 // TestHugePages checks names of resources that contain a size. A size that would take a long time to parse is invalid.
 func TestHugePages(t *testing.T) {

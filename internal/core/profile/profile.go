@@ -2,8 +2,8 @@ package profile
 
 import "github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 
-// Profile lists the differences between a stack and one that was created as v1alpha2. The comments of the fields are the
-// rows of a table in docs/explanation/v1alpha1.md.
+// Profile lists the differences between a stack and one that was created as v1alpha2. The comments of the fields are
+// the rows of a table in docs/explanation/v1alpha1.md.
 type Profile struct {
 	// Messages and comments use the names of the fields of v1alpha1.
 	V1alpha1 bool

@@ -60,7 +60,8 @@ var (
 // Deployment, its pods or its Service. The Secret has derived values and comes from StorageSecret.
 //
 // The table determines which objects are rendered, watched, cached, indexed and pruned. A new kind needs a row here,
-// and RBAC permissions in a marker in internal/operator/controller/rbac.go. A test compares the markers with this table.
+// and RBAC permissions in a marker in internal/operator/controller/rbac.go. A test compares the markers with this
+// table.
 var childKinds = []ChildKind{
 	{
 		GroupVersionKind: configMapKind, New: func() Child { return &corev1.ConfigMap{} }, MetadataOnly: true,

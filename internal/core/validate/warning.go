@@ -48,7 +48,8 @@ func disabledAndConfigured(c *checks) []string {
 // v1alpha1 stack never scales below the value of replicas, so such a maximum has no effect.
 func autoscaledBelowReplicas(c *checks) []string {
 	a, replicas := c.workload().Autoscaling, c.workload().Replicas
-	if !profile.Of(c.Annotations).ReplicasAreLeast || a == nil || replicas == nil || a.MaxReplicas < 1 || a.MaxReplicas >= *replicas {
+	if !profile.Of(c.Annotations).ReplicasAreLeast || a == nil || replicas == nil ||
+		a.MaxReplicas < 1 || a.MaxReplicas >= *replicas {
 		return nil
 	}
 	return []string{fmt.Sprintf("%s: %d is less than %s, which is %d: the autoscaler of a v1alpha1 stack does not scale below the value of replicas, so the maximum is %d; raise maxReplicas or lower replicas",

@@ -52,8 +52,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestBoundsOfNamedAccounts checks that the bound for ServiceAccounts holds for an existing account with the name of the
-// account that the operator would create for the stack.
+// TestBoundsOfNamedAccounts checks that the bound for ServiceAccounts holds for an existing account with the name of
+// the account that the operator would create for the stack.
 func TestBoundsOfNamedAccounts(t *testing.T) {
 	for name, overrides := range map[string]string{
 		"named":           "{serviceAccountName: prod-sa}",

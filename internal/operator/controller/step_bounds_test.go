@@ -84,7 +84,8 @@ func TestBoundsOfAStack(t *testing.T) {
 	}
 }
 
-// TestStacksOfOneSecond checks that a stack waits until the other stacks of its second are known, if there are too many.
+// TestStacksOfOneSecond checks that a stack waits until the other stacks of its second are known, if there are too
+// many.
 func TestStacksOfOneSecond(t *testing.T) {
 	own, other := newStack(t, `{distribution: {name: starter}}`), newStack(t, `{distribution: {name: starter}}`)
 	own.CreationTimestamp = metav1.NewTime(time.Now().Add(time.Hour).Truncate(time.Second))

@@ -20,7 +20,8 @@ import (
 // validate: their rules are about the form of an object and do not depend on the release, and their own tests have a
 // case for each rule.
 var checked = []string{
-	"internal/core/stackconfig", "internal/core/stackconfig/baseconfig", "internal/core/stackconfig/check", "internal/core/stackconfig/draft",
+	"internal/core/stackconfig", "internal/core/stackconfig/baseconfig", "internal/core/stackconfig/check",
+	"internal/core/stackconfig/draft",
 	"internal/core/stackconfig/providers", "internal/core/stackconfig/resources", "internal/core/stackconfig/schema",
 	"internal/core/stackconfig/secretvalue", "internal/core/stackconfig/storage",
 }

@@ -1,7 +1,7 @@
 // Package external creates the files that an image with an external provider contains below /lls-provider: the metadata
-// file and wheels. A test can add defects to these files. The tests of this package run the program in internal/core/startup
-// that installs such providers, with the Python of real releases. The tests in test/server/boot start the servers with
-// the installed providers.
+// file and wheels. A test can add defects to these files. The tests of this package run the program in
+// internal/core/startup that installs such providers, with the Python of real releases. The tests in test/server/boot
+// start the servers with the installed providers.
 //
 // The configuration of a release has an entry {provider_id, provider_type, module} for each external provider. The
 // table below describes how the releases use the entry. Its source is the code of 0.3.5, 0.7.3 and 1.5.0

@@ -17,7 +17,8 @@ const module = "github.com/llamastack/llama-stack-k8s-operator"
 // pipeline lists the packages whose code reaches a server only through the objects that they return. A test case that
 // calls them has these objects among the parts of its key.
 var pipeline = []string{
-	"internal/core/distribution", "internal/core/intent", "internal/core/plan", "internal/core/render", "internal/core/stackconfig",
+	"internal/core/distribution", "internal/core/intent", "internal/core/plan", "internal/core/render",
+	"internal/core/stackconfig",
 	"internal/core/stackconfig/secretvalue", "internal/core/validate",
 }
 
