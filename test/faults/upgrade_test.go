@@ -30,8 +30,7 @@ import (
 
 // before is the path of an older operator's binary. If it is set, the upgrade begins with the objects that the older
 // operator creates, and the test writes these objects to the cases. The cases in the repository contain the objects of
-// commit 2eb38a2, in which the operator does not yet create preflight pods. The case "volume" contains those of commit
-// 7940428d, in which the operator does not yet set the variable of the server's data directory.
+// commit fa52ec36.
 var before = flag.String("before", "", "program of the operator to upgrade from; if set, the test rewrites testdata/upgrade")
 
 const (
@@ -198,6 +197,10 @@ func (s *stage) keep(t *testing.T, folder string) {
 		if object.GetName() == names.CABundle(stackName) {
 			trusted, _ := testutil.SameCertificate(t)
 			applied.Object["data"] = map[string]any{names.CABundleFile: string(trusted)}
+		}
+		// An operator may replace the programs that run before the server at any time.
+		if object.GetName() == names.Startup(stackName) {
+			applied.Object["data"] = map[string]any{names.RegistryProgram: "# of an older operator\n"}
 		}
 		content, err := yaml.Marshal(applied.Object)
 		if err != nil {

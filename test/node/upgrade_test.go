@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// olderCommit is the last commit of an operator that has no preflights and was not tested on a real node.
-	olderCommit = "2eb38a266c7a"
+	// olderCommit is the first commit without code for earlier builds of this operator.
+	olderCommit = "fa52ec361d9f"
 	olderTag    = "older"
 )
 
