@@ -18,12 +18,12 @@ import (
 const (
 	programAt    = 3
 	configAt     = 4
-	wrapperWords = 6
+	wrapperWords = 5
 )
 
 // becomes is a shell script that runs the command of an init container, and then replaces itself with the program in
 // the remaining arguments.
-const becomes = `/bin/sh -c "$0" "$1" "$2" "$3"; shift 3; exec "$@"`
+const becomes = `/bin/sh -c "$0" "$1" "$2"; shift 2; exec "$@"`
 
 // wrapperOf returns the beginning of a command that first updates the registry, as the pod does, and then runs the
 // server's command, which the caller appends. The paths are paths on this machine. The result is empty if the pod does
