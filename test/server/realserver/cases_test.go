@@ -18,8 +18,8 @@ func TestDigestOfTests(t *testing.T) {
 	}
 	for path, content := range map[string]string{
 		"go.mod": "module m", "hack/server-env": "#!/bin/sh", "test/server/environment/server-0.7.3.txt": "ogx==1",
-		"test/server/boot/boot_test.go": "package boot\n\nimport (\n\t\"" + module + "/internal/cluster/probe\"\n\t\"" + module +
-			"/internal/core/plan\"\n)\n",
+		"test/server/boot/boot_test.go": "package boot\n\nimport (\n\t\"" + module + "/internal/cluster/probe\"\n" +
+			"\t\"" + module + "/internal/core/plan\"\n)\n",
 		"internal/cluster/probe/probe.go": "package probe\n", "internal/core/plan/plan.go": "package plan\n",
 	} {
 		write(t, filepath.Join(root, path), content)
