@@ -118,7 +118,7 @@ func releaseOf(read *registry.Details, tag, written string) (distribution.Resolv
 	}
 	resolved, err := distribution.Resolve("", named, "", nil)
 	if err == nil {
-		resolved, err = resolved.WithLabel(read.Release, read.ReleaseLabel == registry.LabelRelease)
+		resolved = resolved.WithLabel(read.Release, read.ReleaseLabel == registry.LabelRelease)
 	}
 	resolved.Image = written
 	return resolved, err

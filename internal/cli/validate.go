@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
@@ -94,7 +95,7 @@ func newValidateCommand(streams Streams, version string) *cobra.Command {
 			options.files = append(options.files, args...)
 			ctx, stop := interruptible(command)
 			defer stop()
-			if err := options.connect(version, command.Flags().Changed("namespace")); err != nil {
+			if err := options.connect(command, version); err != nil {
 				return err
 			}
 			return runValidate(ctx, command.InOrStdin(), streams, version, options)
@@ -123,10 +124,16 @@ func newValidateCommand(streams Streams, version string) *cobra.Command {
 var dryRuns = []string{"client", "server"}
 
 // connect connects to the cluster for --dry-run=server. Without --namespace, the namespace is that of the context.
-func (o *validateOptions) connect(version string, namespaced bool) (err error) {
+// Otherwise, it rejects flags for the connection, which have no effect.
+func (o *validateOptions) connect(command *cobra.Command, version string) (err error) {
 	switch o.dryRun {
 	case "client":
-		return nil
+		kube.Connection(command).VisitAll(func(flag *pflag.Flag) {
+			if flag.Changed && err == nil {
+				err = fmt.Errorf("--%[1]s: the command connects to a cluster only with --dry-run=server; set --dry-run=server, or remove --%[1]s", flag.Name)
+			}
+		})
+		return err
 	case "server":
 	default:
 		return unknownValue("--dry-run", o.dryRun, dryRuns)
@@ -134,7 +141,7 @@ func (o *validateOptions) connect(version string, namespaced bool) (err error) {
 	if o.cluster, err = o.flags.Connect(version); err != nil {
 		return err
 	}
-	if !namespaced {
+	if !command.Flags().Changed("namespace") {
 		o.namespace = o.cluster.Namespace
 	}
 	if _, err := o.cluster.Version(); err != nil {

@@ -164,6 +164,8 @@ func TestValidateNothing(t *testing.T) {
 		t.Errorf("exit code %d", got.code)
 	}
 	contains(t, got.err, `--output: "sarf" is not a valid value; use one of text, json, sarif, github; did you mean "sarif"?`)
+	got = run(t, "", "validate", "-f", samples, "--as", "alice")
+	contains(t, got.err, "--as: the command connects to a cluster only with --dry-run=server; set --dry-run=server, or remove --as")
 }
 
 func TestSelector(t *testing.T) {

@@ -12,9 +12,9 @@ import (
 // (org.opencontainers.image.version) comes last, and counts only if it contains an offered release, because images
 // inherit this label with the version of their base image. A label that does not contain a version has no effect. If
 // the operator's own label contains a release that is not offered, DetectedBy is Unknown.
-func (r Resolved) WithLabel(version string, own bool) (Resolved, error) {
+func (r Resolved) WithLabel(version string, own bool) Resolved {
 	if r.DetectedBy == ByVersion || r.DetectedBy == ByTag && !own || !release.IsVersion(version) {
-		return r, nil
+		return r
 	}
 	labeled := r
 	labeled.Label = version
@@ -27,12 +27,12 @@ func (r Resolved) WithLabel(version string, own bool) (Resolved, error) {
 		// The base remains the same, because no other base is a better match.
 		labeled.Release, labeled.Exact, labeled.DetectedBy = release.Default(), false, Unknown
 		labeled.Version = strings.TrimPrefix(version, "v")
-		return labeled, nil
+		return labeled
 	default:
-		return r, nil
+		return r
 	}
 	if r.Name != "" {
 		labeled.Base = baseConfig(labeled.Release, r.Name)
 	}
-	return labeled, nil
+	return labeled
 }

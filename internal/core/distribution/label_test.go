@@ -89,10 +89,7 @@ func TestWithLabel(t *testing.T) {
 				t.Fatal(err)
 			}
 			before := summarize(resolved)
-			got, err := resolved.WithLabel(tt.label, tt.own)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := resolved.WithLabel(tt.label, tt.own)
 			if diff := cmp.Diff(tt.want, summarize(got)); diff != "" {
 				t.Errorf("with the label (-want +got):\n%s", diff)
 			}

@@ -35,8 +35,8 @@ func (m *Manifests) resolve(spec *v1alpha2.LlamaStackDistributionSpec) (facts.Im
 	if label == "" && known.SameImage(spec.Distribution, image.Distribution.Image) {
 		label = known.Record.Distribution.Label
 	}
-	image.Distribution, err = image.Distribution.WithLabel(label, true)
-	return image, err
+	image.Distribution = image.Distribution.WithLabel(label, true)
+	return image, nil
 }
 
 // LabeledImages returns the images of all stacks that are not in the catalog, sorted.

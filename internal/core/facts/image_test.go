@@ -110,9 +110,7 @@ func imageCases(catalog string) []imageCase {
 	const repository = "docker.io/ogxai/distribution-starter:"
 	const recorded = repository + "0.7.0"
 	return []imageCase{
-		{
-			name: "new stack", asked: v1alpha2.DistributionSpec{Name: "starter"}, image: catalog, catalog: catalog,
-		},
+		{name: "new stack", asked: v1alpha2.DistributionSpec{Name: "starter"}, image: catalog, catalog: catalog},
 		{
 			name: "recorded in the status", asked: v1alpha2.DistributionSpec{Name: "starter"},
 			status: &v1alpha2.ResolvedDistribution{Name: "starter", CatalogueImage: recorded},

@@ -83,7 +83,7 @@ func (c *Configuration) Render(secret *rollout.StorageSecret) (*Plan, error) {
 
 // newPlan returns a plan that has its mode set, but no configuration yet.
 func newPlan(in Input) *Plan {
-	p := &Plan{Mode: ModeOf(&in.Object.Spec), ConfigSource: v1alpha2.ConfigSourceImageDefault, input: facts(in)}
+	p := &Plan{Mode: ModeOf(&in.Object.Spec), ConfigSource: v1alpha2.ConfigSourceImageDefault, input: renderInput(in)}
 	if p.Mode == ModeGenerated && in.Base == nil && BaseOptional(in.Object) {
 		p.Mode = ModeImageDefault
 		p.Warnings = append(p.Warnings, workersIgnored(in, fmt.Sprintf(

@@ -51,8 +51,8 @@ type Record struct {
 	Autoscaled Autoscaled `json:"autoscaled,omitzero"`
 	// Kept is set while the live template is kept although the rendered template differs from it.
 	Kept *Kept `json:"kept,omitempty"`
-	// Places describes where the pods of the template store their data. Nil means that another program wrote
-	// the template, or that the value is damaged.
+	// Places describes where the pods of the template store their data. Nil means that another program wrote the template,
+	// or that the value is damaged.
 	Places *retention.Places `json:"places,omitempty"`
 	// StorageSecret is the Secret with derived values that the pods of the template read. Derived values are parts of
 	// values in other Secrets, such as the host in a connection string (package secretvalue). Nil means that the pods do

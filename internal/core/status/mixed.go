@@ -13,8 +13,11 @@ import (
 // operator does not ask them.
 func isMixed(in WorkloadInput) bool {
 	current := currentSet(in.Deployment, in.ReplicaSets)
-	if in.Deployment == nil || behind(current, revisionOf(in.Deployment)) {
-		return in.Deployment != nil
+	switch {
+	case in.Deployment == nil:
+		return false
+	case behind(current, revisionOf(in.Deployment)):
+		return true
 	}
 	return slices.ContainsFunc(ServingPods(in.Deployment.UID, in.ReplicaSets, in.Pods), func(pod corev1.Pod) bool {
 		return current == nil || !metav1.IsControlledBy(&pod, current)

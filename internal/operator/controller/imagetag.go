@@ -171,10 +171,7 @@ func (l *imageLabels) adopt(outcome registry.Outcome, stack *stack, image *resol
 		return fmt.Errorf("the labels of the new image contain no configuration; add the configuration with %q",
 			"kubectl llamastack image label")
 	}
-	changed, err := image.Distribution.WithLabel(read.Release, read.ReleaseLabel == registry.LabelRelease)
-	if err != nil {
-		return err
-	}
+	changed := image.Distribution.WithLabel(read.Release, read.ReleaseLabel == registry.LabelRelease)
 	changed.Entrypoint = read.Entrypoint
 	l.distribution, l.digest, l.tag = changed, read.Digest, imageTag{}
 	if wantsLabeledBase(stack) {

@@ -60,11 +60,7 @@ func (r *Reconciler) imageLabels(
 	if read, found.unread = r.readImage(stack, &found.distribution, running, report); read == nil {
 		return found, nil
 	}
-	var err error
-	found.distribution, err = found.distribution.WithLabel(read.Release, read.ReleaseLabel == registry.LabelRelease)
-	if err != nil {
-		return found, err
-	}
+	found.distribution = found.distribution.WithLabel(read.Release, read.ReleaseLabel == registry.LabelRelease)
 	if wantsLabeledBase(stack) && read.Config != nil {
 		found.config, found.digest, found.distribution.Entrypoint = read.Config, read.Digest, read.Entrypoint
 	}
@@ -130,12 +126,10 @@ func (r *Reconciler) recordedLabels(
 		}
 	}
 	labels.keepDigest(found)
-	if found.Label == "" {
-		return true, nil
+	if found.Label != "" {
+		labels.distribution = labels.distribution.WithLabel(found.Label, true)
 	}
-	var err error
-	labels.distribution, err = labels.distribution.WithLabel(found.Label, true)
-	return true, err
+	return true, nil
 }
 
 // withoutLabels is for an operator that does not read images. It returns the failure for a stack that needs the image's

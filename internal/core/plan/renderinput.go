@@ -18,8 +18,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/startup"
 )
 
-// facts returns the part of the renderers' input that does not depend on the plan's configuration.
-func facts(in Input) render.Input {
+// renderInput returns the part of the renderers' input that does not depend on the plan's configuration.
+func renderInput(in Input) render.Input {
 	result := render.Input{
 		CABundle:  in.Trust.bundle(),
 		Expose:    Expose(&in.Object.Spec),
