@@ -168,10 +168,13 @@ func TestHandle(t *testing.T) {
 	deletion := create(runtime.RawExtension{})
 	deletion.Operation = admissionv1.Delete
 	tests := map[string]handleCase{
-		"a good stack":                  {request: create(object(t, good, nil))},
-		"an unknown provider":           {request: create(object(t, bad, nil)), denied: `spec.providers.inference.provider: `},
-		"v1alpha1 paths in the message": {request: through("v1alpha1", create(object(t, bad, nil))), denied: `spec.server.providers.inference.provider: `},
-		"a stack of v1alpha1":           {request: older(t, `{distribution: {name: starter}}`, `{}`)},
+		"a good stack":        {request: create(object(t, good, nil))},
+		"an unknown provider": {request: create(object(t, bad, nil)), denied: `spec.providers.inference.provider: `},
+		"v1alpha1 paths in the message": {
+			request: through("v1alpha1", create(object(t, bad, nil))),
+			denied:  `spec.server.providers.inference.provider: `,
+		},
+		"a stack of v1alpha1": {request: older(t, `{distribution: {name: starter}}`, `{}`)},
 		"an invalid stack of v1alpha1": {
 			request: older(t, `{distribution: {name: startr}}`, `{}`),
 			denied:  `spec.server.distribution.name: `,
