@@ -39,6 +39,7 @@ func TestLimits(t *testing.T) {
 		{"", "", "vector_io/remote::chromadb", "{url: null}", "{url: 'http://chroma:8000'}"},
 		{"", "", "vector_io/remote::chromadb", "{url: 'chroma:8000'}", "{url: 'http://chroma:8000'}"},
 		{"", "", "vector_io/remote::milvus", "{uri: 'milvus:19530'}", "{uri: 'http://milvus:19530'}"},
+		{"1.3", "", "vector_io/remote::neo4j", "{uri: 'neo4j:7687'}", "{uri: 'neo4j+s://neo4j:7687'}"},
 		{"0.5", "0.6", "inference/remote::vllm", "{network: {tls: {verify: /ca.crt}}}", "{network: {tls: {verify: false}}}"},
 		{"0.5", "0.6", "inference/remote::vllm", "{tls_verify: /etc/ca.crt}", "{tls_verify: false}"},
 		{"0.5", "", "vector_io/remote::elasticsearch", "{elasticsearch_url: 'localhost:9200'}", "{elasticsearch_url: 'https://es:9200/x'}"},
