@@ -15,8 +15,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// kubectl runs the control plane's own kubectl as a cluster administrator.
+// kubectl runs the shared control plane's own kubectl as a cluster administrator.
 func kubectl(t *testing.T, stdin string, args ...string) (string, error) {
+	t.Helper()
+	return kubectlOf(t, plane, stdin, args...)
+}
+
+func kubectlOf(t *testing.T, plane *testutil.ControlPlane, stdin string, args ...string) (string, error) {
 	t.Helper()
 	data, err := plane.Kubeconfig()
 	if err != nil {
