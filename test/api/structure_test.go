@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -14,8 +15,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
+// short is how long TestStructures runs in the gate, where it measures nothing.
+const short = 2 * time.Second
+
 var (
-	structures     = flag.Duration("structures", 2*time.Second, "how long TestStructures sends random structures")
+	structures     = flag.Duration("structures", short, "how long TestStructures sends random structures")
 	structuresSeed = flag.Uint64("structures-seed", 1, "the seed of the random structures")
 )
 
@@ -51,9 +55,8 @@ func TestStructures(t *testing.T) {
 		slowest = slowest[:min(len(slowest), 12)]
 	}
 	t.Logf("%d objects, of which %d were stored", sent, stored)
-	for _, a := range slowest {
-		t.Logf("%8d bytes: %d in %v (a ConfigMap: %v): %s", len(a.body), a.code, a.took.Round(time.Millisecond),
-			s.configMap(t, len(a.body)).Round(time.Millisecond), a.label)
+	if *structures > short {
+		s.report(t, path, slowest)
 	}
 	if sent == 0 {
 		t.Error("no object was sent")
@@ -66,17 +69,41 @@ type attempt struct {
 	took        time.Duration
 }
 
-// configMap returns how long the API server takes to create a ConfigMap of a size, as a dry run.
+// report prints the slowest requests, how long they take without other requests, and how long a ConfigMap takes.
+func (s sender) report(t *testing.T, path string, slowest []attempt) {
+	t.Helper()
+	for _, a := range slowest {
+		alone := fastest(func() { s.send(t, http.MethodPost, path+"?dryRun=All", a.body) })
+		t.Logf("%8d bytes: %d in %v, %v if sent again (a ConfigMap: %v): %s", len(a.body), a.code,
+			a.took.Round(time.Millisecond), alone.Round(time.Millisecond),
+			s.configMap(t, len(a.body)).Round(time.Millisecond), a.label)
+	}
+}
+
+// fastest returns the shortest of three times. What else the machine does can make each of them longer.
+func fastest(f func()) time.Duration {
+	shortest := time.Duration(math.MaxInt64)
+	for range 3 {
+		start := time.Now()
+		f()
+		shortest = min(shortest, time.Since(start))
+	}
+	return shortest
+}
+
+// configMap returns how long the API server takes to create a ConfigMap of a size with short keys, as a dry run. More
+// than 300,000 bytes take many seconds.
 func (s sender) configMap(t *testing.T, size int) time.Duration {
 	t.Helper()
-	body := `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"size"},"data":{"a":"` +
-		strings.Repeat("x", min(size, 1_000_000)) + `"}}`
-	start := time.Now()
-	code, answer := s.send(t, http.MethodPost, "/api/v1/namespaces/default/configmaps?dryRun=All", body)
-	if code != http.StatusCreated {
-		t.Errorf("ConfigMap: %d %s", code, answer)
-	}
-	return time.Since(start)
+	const entry = len(`,"k12345":"0"`)
+	body := `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"size"},"data":` +
+		keyed(max(1, min(size, 300_000)/entry), `"0"`) + `}`
+	return fastest(func() {
+		code, answer := s.send(t, http.MethodPost, "/api/v1/namespaces/default/configmaps?dryRun=All", body)
+		if code != http.StatusCreated {
+			t.Errorf("ConfigMap: %d %s", code, answer)
+		}
+	})
 }
 
 // structure generates objects.
