@@ -92,7 +92,7 @@ clean: ## Remove the files that the targets built in this work tree
 # The race detector needs a C compiler.
 RACE_FLAG = $(if $(shell command -v "$$($(GO) env CC)"),-race)
 # These are the packages that are not in a list above. The packages in LONG take longest and start first.
-LONG := $(patsubst %,./test/%,docs webhook faults contract installed scale api server/corpus schemas rollout cloud) ./internal/cli
+LONG := $(patsubst %,./test/%,docs webhook faults contract installed scale api server/corpus rollout cloud) ./internal/cli ./hack/schemas
 OTHERS = $(LONG) $$($(GO) list ./... | grep -vxFf <($(GO) list $(RACE) $(PARTLY_RACE) $(PURE)))
 COVERED = -coverpkg=$(call joined,$(PURE)) -coverprofile=$(CACHE)/test/cover.out $(PURE)
 
@@ -101,7 +101,7 @@ COVERED = -coverpkg=$(call joined,$(PURE)) -coverprofile=$(CACHE)/test/cover.out
 # much of the time, so four of them at the same time fill two cores. `go build` compiles with all cores, and
 # `go test -p=1` does not.
 .PHONY: test
-test: cluster-tool $(BIN)/gotestsum $(BIN)/helm ## Run all Go tests that need neither a Llama Stack server nor a node, on a real API server, and measure the coverage of the pure packages (if there is a C compiler, packages with goroutines run under the race detector)
+test: cluster-tool $(BIN)/gotestsum $(BIN)/helm chart manifests ## Run all Go tests that need neither a Llama Stack server nor a node, on a real API server, and measure the coverage of the pure packages (if there is a C compiler, packages with goroutines run under the race detector)
 	@export $(ASSETS); mkdir -p $(CACHE)/test; race="$(RACE_FLAG)"; status=0; \
 	[ -n "$$race" ] || echo "There is no C compiler: the packages with goroutines are tested without the race detector."; \
 	MIN_COVERAGE=$(MIN_COVERAGE) hack/test test-unit $(COVERED) || status=1; \
@@ -197,7 +197,7 @@ test-upgrade: $(NODE_NEEDS) ## Test upgrades with running pods: from and to the 
 DOCS_TEST = -count=1 -timeout=60m ./test/docs -args $(if $(PAGE),-page=$(PAGE)) $(if $(UPDATE),-update) -table=$(abspath $(CACHE))/test/docs.txt
 
 .PHONY: docs-test
-docs-test: cluster-tool $(BIN)/helm $(if $(NODE),node-packages) ## Run the commands of the documentation and compare their output [PAGE=how-to/vllm, UPDATE=1: write the output, NODE=1: also run commands that need pods, as root]
+docs-test: cluster-tool $(BIN)/helm chart $(if $(NODE),node-packages) ## Run the commands of the documentation and compare their output [PAGE=how-to/vllm, UPDATE=1: write the output, NODE=1: also run commands that need pods, as root]
 	@mkdir -p $(CACHE)/test; rm -f $(CACHE)/test/docs.txt; export $(ASSETS); status=0; \
 	$(if $(NODE),$(BIN)/cluster run --node --) $(GO) test $(if $(NODE),-tags=node) -run '^TestPages$(if $(NODE),OnNode)$$' -parallel=4 \
 		$(DOCS_TEST) >$(CACHE)/test/docs.log 2>&1 || status=$$?; \
@@ -314,7 +314,7 @@ measure: ## Print the length of the product's packages, files and functions
 	@$(GO) run ./test/architecture/measure
 
 .PHONY: generate
-generate: generate-api generate-rbac generate-release-data generate-docs generate-schemas generate-manifests generate-images generate-chart ## Write all generated files
+generate: generate-api generate-rbac generate-release-data generate-docs ## Write all generated files
 
 .PHONY: generate-api
 generate-api: $(BIN)/controller-gen
@@ -330,8 +330,6 @@ generate-release-data:
 generate-rbac: $(BIN)/controller-gen
 	@$(BIN)/controller-gen rbac:roleName=llama-stack-k8s-operator-manager-role paths=./internal/... output:rbac:dir=config/rbac
 	@$(GO) run ./hack/role config/rbac/role.yaml config/rbac/namespaced/role.yaml
-	@cp config/rbac/role.yaml internal/cli/doctor/role.yaml # the permissions that kubectl llamastack doctor checks
-	@cp config/rbac/namespaced/role.yaml internal/cli/doctor/role-namespaced.yaml
 
 .PHONY: generate-docs
 generate-docs: $(BIN)/crd-ref-docs
@@ -347,24 +345,22 @@ generate-docs: $(BIN)/crd-ref-docs
 	@$(GO) run ./hack/conditions api/v1alpha2/conditions.go docs
 	@mkdir -p docs/reference/cli; $(GO) run ./hack/clireference docs/reference/cli
 
-# This target writes the JSON Schemas for editors.
-.PHONY: generate-schemas
-generate-schemas: generate-api
-	@mkdir -p schemas; $(GO) run ./hack/schemas schemas
+##@ Files that are not in the repository
 
-.PHONY: generate-manifests
-generate-manifests: $(BIN)/kustomize generate-api generate-rbac
+.PHONY: manifests
+manifests: $(BIN)/kustomize ## Write the manifests that install the operator, and the list of all images, into dist/
 	@mkdir -p dist; $(BIN)/kustomize build config/default >dist/install.yaml; \
 	for overlay in $(notdir $(wildcard config/overlays/*)); do \
-		$(BIN)/kustomize build config/overlays/$$overlay >dist/install-$$overlay.yaml; done
+		$(BIN)/kustomize build config/overlays/$$overlay >dist/install-$$overlay.yaml; done; \
+	$(GO) run ./hack/images dist/images.txt dist/install*.yaml
 
-.PHONY: generate-images
-generate-images: generate-manifests
-	@$(GO) run ./hack/images dist/images.txt dist/install*.yaml
-
-.PHONY: generate-chart
-generate-chart: generate-api generate-rbac
+.PHONY: chart
+chart: ## Write the files of the Helm chart that are parts of config/
 	@$(GO) run ./hack/chart charts/llama-stack-k8s-operator/files
+
+.PHONY: schemas
+schemas: ## Write the JSON Schemas for editors into schemas/
+	@rm -rf schemas; mkdir schemas; $(GO) run ./hack/schemas schemas
 
 # These are the platforms of the command line in a bundle.
 CLI_PLATFORMS ?= linux/amd64 linux/arm64 darwin/arm64
@@ -373,7 +369,7 @@ SERVERS ?= starter
 
 # The target fails if an image cannot be pulled, unless MISSING=allow is set.
 .PHONY: airgap-bundle
-airgap-bundle: ## Write an archive for clusters without internet access [OPERATOR=image or image=oci:DIR, SERVERS="starter starter@0.7.3 image=SOURCE", PLATFORM=linux/amd64, BUNDLE=file, MISSING=allow]
+airgap-bundle: manifests chart ## Write an archive for clusters without internet access [OPERATOR=image or image=oci:DIR, SERVERS="starter starter@0.7.3 image=SOURCE", PLATFORM=linux/amd64, BUNDLE=file, MISSING=allow]
 	@[ -n "$(OPERATOR)" ] || { echo "set the image of the operator: make airgap-bundle OPERATOR=registry.example.com/llama-stack-k8s-operator:v1, or OPERATOR=llama-stack-k8s-operator:dev=oci:DIR for an image from docker buildx build --output type=oci,tar=false,dest=DIR" >&2; exit 2; }
 	@rm -rf $(CACHE)/airgap-bin; mkdir -p $(CACHE)/airgap-bin $(dir $(BUNDLE)); \
 	for platform in $(CLI_PLATFORMS); do \
@@ -441,7 +437,7 @@ SITE_TOOLS = hack/server-env site/requirements.txt "$(SITE_ENV)"
 export NO_MKDOCS_2_WARNING := 1
 
 .PHONY: site
-site: playground ## Build the documentation site with the playground into .cache/site, and check its links (needs Python 3.12 or newer)
+site: playground schemas ## Build the documentation site with the playground into .cache/site, and check its links (needs Python 3.12 or newer)
 	@PATH="$$($(SITE_TOOLS)):$$PATH"; mkdocs build --clean 2>&1 | { grep -v '^INFO' || true; }; echo "built .cache/site"
 
 .PHONY: site-serve
@@ -449,7 +445,7 @@ site-serve: ## Serve the documentation site on http://127.0.0.1:8000 and build i
 	@PATH="$$($(SITE_TOOLS)):$$PATH"; mkdocs serve
 
 .PHONY: site-version
-site-version: playground ## Add a version of the site to the local branch gh-pages [VERSION=1.2 ALIAS=latest]
+site-version: playground schemas ## Add a version of the site to the local branch gh-pages [VERSION=1.2 ALIAS=latest]
 	@PATH="$$($(SITE_TOOLS)):$$PATH"; mike deploy --update-aliases "$(VERSION)" $(ALIAS)
 
 ##@ Cluster

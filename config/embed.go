@@ -11,3 +11,11 @@ var Definition []byte
 //
 //go:embed policy/validatingadmissionpolicy.yaml
 var Policy []byte
+
+// Role is the operator's ClusterRole, as YAML. NamespacedRole is its Role in a namespace, if it is limited to some.
+var (
+	//go:embed rbac/role.yaml
+	Role []byte
+	//go:embed rbac/namespaced/role.yaml
+	NamespacedRole []byte
+)

@@ -50,11 +50,12 @@ LOADED = re.compile(r"<(?:script|img|iframe)\b[^>]*\bsrc=[\"']?(?:https?:)?//|"
 
 
 def on_post_build(config, **_):
-    """Adds the playground, and fails if a page of the site loads a file from another host."""
-    site = Path(config["site_dir"])
-    # `make site` writes the playground into this folder.
-    if (playground := Path(config["docs_dir"]).parent / ".cache" / "playground").is_dir():
-        shutil.copytree(playground, site / "playground", dirs_exist_ok=True)
+    """Adds the playground and the schemas, and fails if a page of the site loads a file from another host."""
+    site, root = Path(config["site_dir"]), Path(config["docs_dir"]).parent
+    # `make site` writes these folders.
+    for folder in (root / ".cache" / "playground", root / "schemas"):
+        if folder.is_dir():
+            shutil.copytree(folder, site / folder.name, dirs_exist_ok=True)
     for page in sorted(site.rglob("*.html")):
         if found := LOADED.search(page.read_text(encoding="utf-8")):
             raise ValueError(f"{page.relative_to(site)} loads a file from another host: {found[0]}")

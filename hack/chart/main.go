@@ -56,11 +56,15 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: chart FOLDER")
 		os.Exit(2)
 	}
+	err := os.MkdirAll(os.Args[1], 0o755) //nolint:gosec // a public folder
 	for _, each := range parts {
-		if err := write(each, os.Args[1]); err != nil {
-			fmt.Fprintln(os.Stderr, "chart:", err)
-			os.Exit(1)
+		if err == nil {
+			err = write(each, os.Args[1])
 		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "chart:", err)
+		os.Exit(1)
 	}
 }
 
@@ -73,7 +77,7 @@ func write(p part, folder string) error {
 	if err != nil {
 		return fmt.Errorf("copy from %s: %w", p.source, err)
 	}
-	out = append(fmt.Appendf(nil, "# Generated from %s by make generate.\n", p.source), out...)
+	out = append(fmt.Appendf(nil, "# Generated from %s by make chart.\n", p.source), out...)
 	if err := os.WriteFile(filepath.Join(folder, p.file), out, 0o644); err != nil { //nolint:gosec // a public file of the repository
 		return fmt.Errorf("write a chart file: %w", err)
 	}

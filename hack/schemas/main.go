@@ -2,10 +2,8 @@ package main
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
@@ -16,10 +14,10 @@ import (
 )
 
 const (
-	definition = "config/crd/bases/llamastack.io_llamastackdistributions.yaml"
-	types      = "api/v1alpha2"
-	prefix     = "llamastackdistribution_"
-	suffix     = ".json"
+	crdFile = "config/crd/bases/llamastack.io_llamastackdistributions.yaml"
+	types   = "api/v1alpha2"
+	prefix  = "llamastackdistribution_"
+	suffix  = ".json"
 )
 
 // object is a JSON object: a schema, or a part of one.
@@ -30,32 +28,21 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: schemas FOLDER")
 		os.Exit(2)
 	}
-	if err := write(os.Args[1]); err != nil {
+	if err := write(".", os.Args[1]); err != nil {
 		fmt.Fprintln(os.Stderr, "schemas:", err)
 		os.Exit(1)
 	}
 }
 
-// write writes all schemas into a folder. It removes the schemas for releases that are no longer offered.
-func write(folder string) error {
-	files, err := generate(".")
+// write writes all schemas into a folder. root is the folder of the repository.
+func write(root, folder string) error {
+	files, err := generate(root)
 	if err != nil {
 		return err
 	}
-	old, err := filepath.Glob(filepath.Join(folder, prefix+"*"+suffix))
-	if err != nil {
-		return fmt.Errorf("list schemas: %w", err)
-	}
-	for _, path := range old {
-		if files[filepath.Base(path)] == nil {
-			if err := os.Remove(path); err != nil {
-				return fmt.Errorf("remove schema: %w", err)
-			}
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		//nolint:gosec // a public file of the repository
-		if err := os.WriteFile(filepath.Join(folder, name), files[name], 0o644); err != nil {
+	for name, data := range files {
+		//nolint:gosec // a public file
+		if err := os.WriteFile(filepath.Join(folder, name), data, 0o644); err != nil {
 			return fmt.Errorf("write schema: %w", err)
 		}
 	}
@@ -64,7 +51,7 @@ func write(folder string) error {
 
 // generate returns the schemas, keyed by file name. root is the folder of the repository.
 func generate(root string) (map[string][]byte, error) {
-	data, err := os.ReadFile(filepath.Join(root, definition))
+	data, err := os.ReadFile(filepath.Join(root, crdFile))
 	if err != nil {
 		return nil, fmt.Errorf("read definition: %w", err)
 	}

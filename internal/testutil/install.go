@@ -90,6 +90,15 @@ func ReadObjects(file string) ([]*unstructured.Unstructured, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read manifest: %w", err)
 	}
+	objects, err := Objects(data)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", file, err)
+	}
+	return objects, nil
+}
+
+// Objects returns every object in a manifest.
+func Objects(data []byte) ([]*unstructured.Unstructured, error) {
 	var objects []*unstructured.Unstructured
 	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(data), len(data))
 	for {
@@ -98,7 +107,7 @@ func ReadObjects(file string) ([]*unstructured.Unstructured, error) {
 			if errors.Is(err, io.EOF) {
 				return objects, nil
 			}
-			return nil, fmt.Errorf("decode %s: %w", file, err)
+			return nil, fmt.Errorf("decode object %d: %w", len(objects)+1, err)
 		}
 		if len(object.Object) > 0 {
 			objects = append(objects, object)

@@ -59,7 +59,7 @@ func TestPagesOnNode(t *testing.T) {
 	for _, p := range pages {
 		s.publish(t, p)
 	}
-	s.kubectl(t, "", "apply", "--filename="+filepath.Join(testutil.Root(), "dist", "install.yaml"))
+	s.kubectl(t, "", "apply", "--kustomize="+filepath.Join(testutil.Root(), "config", "default"))
 	s.kubectl(t, "", "rollout", "status", "--namespace="+names.OperatorNamespace,
 		"deployment/"+names.OperatorServiceAccount, "--timeout=180s")
 	s.run(t, pages)

@@ -78,10 +78,6 @@ func chosen(t *testing.T) []page {
 // The commands on the pages produce the output that the pages show, on an API server without nodes.
 func TestPages(t *testing.T) {
 	pages := chosen(t)
-	// Only kubectl reads the manifest. Reading it here makes `go test` run the test again after a change to the manifest.
-	if _, err := os.ReadFile(filepath.Join(testutil.Root(), "dist", "install.yaml")); err != nil {
-		t.Fatal(err)
-	}
 	c := process.StartCluster(t, testutil.Options{})
 	c.Install(t)
 	c.WaitEstablished(t, "crd/"+names.CustomResourceDefinition)

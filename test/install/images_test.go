@@ -1,29 +1,17 @@
 package install
 
 import (
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"github.com/google/go-cmp/cmp"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
-
-// listed returns the images in dist/images.txt.
-func listed(t *testing.T) []string {
-	t.Helper()
-	var images []string
-	for line := range strings.Lines(readFile(t, "dist/images.txt")) {
-		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
-			images = append(images, line)
-		}
-	}
-	return images
-}
 
 // imagesIn collects the images of containers anywhere in an object.
 func imagesIn(value any, found map[string]bool) {
@@ -45,50 +33,35 @@ func imagesIn(value any, found map[string]bool) {
 	}
 }
 
-// The list of images contains every image that a cluster pulls because of a manifest, the chart or the catalog, and
-// no other image.
-func TestEveryImageIsListed(t *testing.T) {
+// images returns the images of the objects. It skips CustomResourceDefinitions, whose schemas have fields for images.
+func images(each ...manifest) []string {
 	found := map[string]bool{}
-	add := func(objects map[string][]*unstructured.Unstructured) {
-		for kind, each := range objects {
-			if kind == "CustomResourceDefinition" { // the schema has fields for images, but contains no image
-				continue
-			}
-			for _, object := range each {
-				imagesIn(object.Object, found)
+	for _, objects := range each {
+		for kind, ofKind := range objects {
+			for _, object := range ofKind {
+				if kind != "CustomResourceDefinition" {
+					imagesIn(object.Object, found)
+				}
 			}
 		}
 	}
+	// These images are from the values of a chart test case.
+	maps.DeleteFunc(found, func(image string, _ bool) bool { return strings.HasPrefix(image, "registry.example.com/") })
+	return slices.Sorted(maps.Keys(found))
+}
+
+// The chart runs the same images as the manifests, from which `make manifests` makes the list of images.
+func TestSameImages(t *testing.T) {
+	var shipped, charts []manifest
 	for _, name := range manifests {
-		add(read(t, name))
+		shipped = append(shipped, read(t, name))
 	}
 	for _, folder := range chartCases(t) {
-		add(rendered(t, folder))
+		charts = append(charts, rendered(t, folder))
 	}
-	for image := range found {
-		if strings.HasPrefix(image, "registry.example.com/") { // the image is from the values of a chart test case
-			delete(found, image)
-		}
-	}
-	if len(found) == 0 {
-		t.Fatal("the manifests contain no image")
-	}
-	for _, one := range distribution.Images() {
-		found[one.Image] = true
-	}
-	images := listed(t)
-	for image := range found {
-		if !slices.Contains(images, image) {
-			t.Errorf("%s is not in dist/images.txt: run make generate", image)
-		}
-	}
-	for _, image := range images {
-		if !found[image] {
-			t.Errorf("%s is in dist/images.txt, but not in a manifest, the chart or the catalog: run make generate", image)
-		}
-	}
-	if len(slices.Compact(slices.Sorted(slices.Values(images)))) != len(images) {
-		t.Error("dist/images.txt contains an image twice")
+	want := images(shipped...)
+	if diff := cmp.Diff(want, images(charts...)); diff != "" || len(want) == 0 {
+		t.Errorf("%d images of the manifests (-manifests +chart):\n%s", len(want), diff)
 	}
 }
 
@@ -121,7 +94,7 @@ func TestTemplatesNameNoImage(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, match := range imageText.FindAllStringSubmatch(readFile(t, name), -1) {
-			t.Errorf("%s contains the image %q: use a value of the chart instead, and add the image to dist/images.txt", name, match[1])
+			t.Errorf("%s contains the image %q: use a value of the chart instead", name, match[1])
 		}
 	}
 }

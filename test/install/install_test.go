@@ -1,7 +1,6 @@
 package install
 
 import (
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -21,23 +20,32 @@ import (
 )
 
 const (
-	plain       = "install.yaml"
-	openShift   = "install-openshift.yaml"
-	namespaced  = "install-namespaced.yaml"
-	certManager = "install-cert-manager.yaml"
+	plain       = "default"
+	openShift   = "overlays/openshift"
+	namespaced  = "overlays/namespaced"
+	certManager = "overlays/cert-manager"
 )
 
-// manifests lists the files in dist that users install with one command.
+// manifests lists the folders of config that users install with one command.
 var manifests = []string{plain, openShift, namespaced, certManager}
 
 // manifest holds the objects, grouped by kind.
 type manifest map[string][]*unstructured.Unstructured
 
+// built contains the manifests that read has built.
+var built = map[string][]byte{}
+
 func read(t *testing.T, name string) manifest {
 	t.Helper()
-	found, err := testutil.ReadObjects(filepath.Join(testutil.Root(), "dist", name))
+	if built[name] == nil {
+		var err error
+		if built[name], err = testutil.Manifest(t.Context(), testutil.Root(), name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found, err := testutil.Objects(built[name])
 	if err != nil {
-		t.Fatalf("run make generate: %v", err)
+		t.Fatal(err)
 	}
 	objects := manifest{}
 	for _, object := range found {

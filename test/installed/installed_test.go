@@ -23,7 +23,7 @@ const elsewhere = "elsewhere"
 // form describes a way to install the operator.
 type form struct {
 	name string
-	// manifest is the manifest to apply. If it is empty, the test installs the chart, and sets values in an upgrade.
+	// manifest is a folder of config to apply. If it is empty, the test installs the chart, and sets values in an upgrade.
 	manifest string
 	values   []string
 	// namespace is the namespace of the stack.
@@ -34,9 +34,9 @@ type form struct {
 }
 
 var forms = []form{
-	{name: "install", manifest: "dist/install.yaml", namespace: "anywhere"},
-	{name: "openshift", manifest: "dist/install-openshift.yaml", namespace: "project", openShift: true},
-	{name: "namespaced", manifest: "dist/install-namespaced.yaml", namespace: "llama-stack", rolesOnly: true},
+	{name: "install", manifest: "default", namespace: "anywhere"},
+	{name: "openshift", manifest: "overlays/openshift", namespace: "project", openShift: true},
+	{name: "namespaced", manifest: "overlays/namespaced", namespace: "llama-stack", rolesOnly: true},
 	{
 		name: "chart", values: []string{"watchNamespaces={team}", "networkPolicy.enabled=true"}, namespace: "team",
 		rolesOnly: true,
@@ -59,10 +59,12 @@ func (c *cluster) tryForm(t *testing.T, f form) {
 		c.WaitEstablished(t, "--filename="+definitions)
 		defer c.kubectl(t, "delete", "--filename="+definitions)
 	}
+	var manifest string
 	if f.manifest == "" {
 		c.installChart(t, f.values)
 	} else {
-		c.kubectl(t, "apply", "--filename="+f.manifest)
+		manifest = testutil.ManifestFile(t, f.manifest)
+		c.kubectl(t, "apply", "--filename="+manifest)
 	}
 	c.WaitEstablished(t, "crd/"+names.CustomResourceDefinition)
 	c.expectAdmitted(t)
@@ -93,8 +95,8 @@ func (c *cluster) tryForm(t *testing.T, f form) {
 		c.uninstallChart(t, f.namespace)
 	} else {
 		// The manifest begins with the namespace, so the API server deletes the other objects at the same time.
-		c.kubectl(t, "delete", "--ignore-not-found", "--timeout=60s", "--filename="+f.manifest)
-		c.expectGone(t, f.manifest)
+		c.kubectl(t, "delete", "--ignore-not-found", "--timeout=60s", "--filename="+manifest)
+		c.expectGone(t, manifest)
 	}
 }
 

@@ -14,25 +14,23 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-const (
-	older = "test/installed/testdata/older.yaml"
-	ours  = "dist/install.yaml"
-)
+const older = "test/installed/testdata/older.yaml"
 
 // Users can install this operator over the operator for v1alpha1 with any method of applying manifests. The objects of
 // the two operators have the same names, so the newer objects replace the older ones. Therefore, no second
 // PodDisruptionBudget blocks evictions of the operator's pods, every Service has endpoints, and no additional
 // permissions remain. Only one older ConfigMap remains, and the page about upgrades mentions it.
 func TestOverOlderInstallation(t *testing.T) {
-	c := startCluster(t)
+	c, ours := startCluster(t), testutil.ManifestFile(t, "default")
 	for name, how := range map[string][]string{"client-side apply": nil, "server-side apply": {"--server-side"}} {
 		t.Run(name, func(t *testing.T) {
 			c.kubectl(t, append([]string{"apply", "--filename=" + older}, how...)...)
 			addresses := c.metricsAddresses(t)
 			c.kubectl(t, append([]string{"apply", "--filename=" + ours}, how...)...)
-			if diff := cmp.Diff([]string{"configmap/llama-stack-k8s-operator-manager-config"}, c.left(t)); diff != "" {
+			if diff := cmp.Diff([]string{"configmap/llama-stack-k8s-operator-manager-config"}, c.left(t, ours)); diff != "" {
 				t.Errorf("remaining objects (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(addresses, c.metricsAddresses(t)); diff != "" {
@@ -49,7 +47,7 @@ func TestOverOlderInstallation(t *testing.T) {
 }
 
 // left returns the objects of the older manifest that still exist and that this operator's manifest does not contain.
-func (c *cluster) left(t *testing.T) []string {
+func (c *cluster) left(t *testing.T, ours string) []string {
 	t.Helper()
 	names := func(manifest string) []string {
 		return strings.Fields(c.kubectl(t, "get", "--ignore-not-found", "--output=name", "--filename="+manifest))

@@ -16,7 +16,7 @@ import (
 // currentManifest returns the manifest that users install from this work tree.
 func currentManifest(t *testing.T) []byte {
 	t.Helper()
-	manifest, err := operatorManifest(testutil.Root(), operatorTag)
+	manifest, err := operatorManifest(t.Context(), testutil.Root(), operatorTag)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -78,7 +77,7 @@ func run(ctx context.Context, m *testing.M) (int, error) {
 	if err := publish(ctx, "operator", "standin@"+defaultRelease, "standin@0.6.1"); err != nil {
 		return 1, err
 	}
-	manifest, err := operatorManifest(testutil.Root(), operatorTag)
+	manifest, err := operatorManifest(ctx, testutil.Root(), operatorTag)
 	if err != nil {
 		return 1, err
 	}
@@ -150,8 +149,12 @@ const operatorTag = "test"
 
 // operatorManifest returns the manifest that users install from a work tree, with the image and the number of replicas
 // for the tests, and with the ConfigMap from operatorConfig.
-func operatorManifest(root, tag string) ([]byte, error) {
-	objects, err := testutil.ReadObjects(filepath.Join(root, "dist", "install.yaml"))
+func operatorManifest(ctx context.Context, root, tag string) ([]byte, error) {
+	plain, err := testutil.Manifest(ctx, root, "default")
+	if err != nil {
+		return nil, err
+	}
+	objects, err := testutil.Objects(plain)
 	if err != nil {
 		return nil, err
 	}

@@ -103,7 +103,7 @@ func olderManifest(t *testing.T) []byte {
 	if err := image.Push(t.Context(), operatorImage(pushRegistry(), olderTag), built); err != nil {
 		t.Fatal(err)
 	}
-	manifest, err := operatorManifest(source, olderTag)
+	manifest, err := operatorManifest(t.Context(), source, olderTag)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -73,6 +73,9 @@ subjects:
 
 {{/* Checks that the schema cannot express, because they compare two values. */}}
 {{- define "operator.check" -}}
+{{- if not (.Files.Get "files/manager-role.yaml") }}
+{{- fail "a checkout has no files/ of the chart; write them with `make chart`" }}
+{{- end }}
 {{- if and (gt (int .Values.replicas) 1) (not .Values.leaderElection.enabled) }}
 {{- fail (printf "replicas: %d replicas would be active at the same time; set leaderElection.enabled to true, or set replicas to 1" (int .Values.replicas)) }}
 {{- end }}

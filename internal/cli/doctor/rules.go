@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	_ "embed" // The roles are embedded.
 	"fmt"
 	"maps"
 	"slices"
@@ -9,15 +8,8 @@ import (
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	"sigs.k8s.io/yaml"
-)
 
-// These are the operator's roles for all namespaces, and for one namespace. The command `make generate` copies them
-// from config/rbac.
-var (
-	//go:embed role.yaml
-	clusterRole []byte
-	//go:embed role-namespaced.yaml
-	namespacedRole []byte
+	"github.com/llamastack/llama-stack-k8s-operator/config"
 )
 
 // maxMissing is the maximum number of missing permissions that a message lists.
@@ -36,11 +28,11 @@ func checkRules(r *report, facts *Facts) {
 	watched := slices.Sorted(maps.Keys(facts.Rules.Value))
 	watched = slices.DeleteFunc(watched, func(namespace string) bool { return namespace == "" })
 	if len(watched) == 0 {
-		missing(r, clusterRole, everywhere, "in all namespaces")
+		missing(r, config.Role, everywhere, "in all namespaces")
 	}
 	for _, namespace := range watched {
 		missing(
-			r, namespacedRole, slices.Concat(everywhere, facts.Rules.Value[namespace]),
+			r, config.NamespacedRole, slices.Concat(everywhere, facts.Rules.Value[namespace]),
 			fmt.Sprintf("in namespace %q", namespace),
 		)
 	}

@@ -103,10 +103,10 @@ func DefinitionBefore() string {
 // Install applies the shipped manifests.
 func (c *Cluster) Install(t testing.TB) {
 	t.Helper()
+	manifest := testutil.ManifestFile(t, "default")
 	// The first apply can fail, because the API server does not yet serve the kinds that the manifests define.
 	testutil.Within(t, Patience, func() error {
-		output, err := c.Kubectl(t, "apply", "--server-side", "--force-conflicts", "-f",
-			filepath.Join(testutil.Root(), "dist", "install.yaml"))
+		output, err := c.Kubectl(t, "apply", "--server-side", "--force-conflicts", "-f", manifest)
 		if err != nil {
 			return fmt.Errorf("%w: %s", err, output)
 		}

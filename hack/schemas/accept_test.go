@@ -1,4 +1,4 @@
-package schemas
+package main
 
 import (
 	"encoding/json"
@@ -43,7 +43,10 @@ func TestSamples(t *testing.T) {
 			if found == nil || !strings.HasPrefix(last, found[0]) || len(modeline.FindAllString(string(data), -1)) != 1 {
 				t.Fatal("the modeline must be the first line of the document with the stack")
 			}
-			schema := compileFile(t, filepath.Join(filepath.Dir(file), found[1]))
+			if want := "../../schemas/" + prefix + "v1alpha2" + suffix; found[1] != want {
+				t.Errorf("the modeline names %s, want %s, which make schemas writes", found[1], want)
+			}
+			schema := compile(t, "v1alpha2")
 			newest := compile(t, "v1alpha2-"+release.DefaultLine())
 			stacks := manifestsIn(t, file, stack)
 			if len(stacks) != 1 {

@@ -1,4 +1,4 @@
-package schemas
+package main
 
 import (
 	"bytes"
@@ -26,15 +26,28 @@ import (
 // stack is the apiVersion of stacks in v1alpha2.
 var stack = v1alpha2.GroupVersion.String()
 
+// folder contains the schemas.
+var folder string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		var err error
+		if folder, err = os.MkdirTemp("", "schemas"); err == nil {
+			defer os.RemoveAll(folder)
+			err = write(testutil.Root(), folder)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		return m.Run()
+	}())
+}
+
 // compile reads the schema of a version, such as v1alpha2, or of a release line, such as v1alpha2-0.7.
 func compile(t *testing.T, name string) *jsonschema.Schema {
 	t.Helper()
-	return compileFile(t, filepath.Join(testutil.Root(), "schemas", "llamastackdistribution_"+name+".json"))
-}
-
-func compileFile(t *testing.T, file string) *jsonschema.Schema {
-	t.Helper()
-	schema, err := jsonschema.NewCompiler().Compile(file)
+	schema, err := jsonschema.NewCompiler().Compile(filepath.Join(folder, prefix+name+suffix))
 	if err != nil {
 		t.Fatal(err)
 	}
