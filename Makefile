@@ -101,7 +101,7 @@ COVERED = -coverpkg=$(call joined,$(PURE)) -coverprofile=$(CACHE)/test/cover.out
 # much of the time, so four of them at the same time fill two cores. `go build` compiles with all cores, and
 # `go test -p=1` does not.
 .PHONY: test
-test: cluster-tool $(BIN)/gotestsum $(BIN)/helm chart manifests ## Run all Go tests that need neither a Llama Stack server nor a node, on a real API server, and measure the coverage of the pure packages (if there is a C compiler, packages with goroutines run under the race detector)
+test: cluster-tool $(BIN)/gotestsum $(BIN)/helm chart manifests reference ## Run all Go tests that need neither a Llama Stack server nor a node, on a real API server, and measure the coverage of the pure packages (if there is a C compiler, packages with goroutines run under the race detector)
 	@export $(ASSETS); mkdir -p $(CACHE)/test; race="$(RACE_FLAG)"; status=0; \
 	[ -n "$$race" ] || echo "There is no C compiler: the packages with goroutines are tested without the race detector."; \
 	MIN_COVERAGE=$(MIN_COVERAGE) hack/test test-unit $(COVERED) || status=1; \
@@ -197,7 +197,7 @@ test-upgrade: $(NODE_NEEDS) ## Test upgrades with running pods: from and to the 
 DOCS_TEST = -count=1 -timeout=60m ./test/docs -args $(if $(PAGE),-page=$(PAGE)) $(if $(UPDATE),-update) -table=$(abspath $(CACHE))/test/docs.txt
 
 .PHONY: docs-test
-docs-test: cluster-tool $(BIN)/helm chart $(if $(NODE),node-packages) ## Run the commands of the documentation and compare their output [PAGE=how-to/vllm, UPDATE=1: write the output, NODE=1: also run commands that need pods, as root]
+docs-test: cluster-tool $(BIN)/helm chart reference $(if $(NODE),node-packages) ## Run the commands of the documentation and compare their output [PAGE=how-to/vllm, UPDATE=1: write the output, NODE=1: also run commands that need pods, as root]
 	@mkdir -p $(CACHE)/test; rm -f $(CACHE)/test/docs.txt; export $(ASSETS); status=0; \
 	$(if $(NODE),$(BIN)/cluster run --node --) $(GO) test $(if $(NODE),-tags=node) -run '^TestPages$(if $(NODE),OnNode)$$' -parallel=4 \
 		$(DOCS_TEST) >$(CACHE)/test/docs.log 2>&1 || status=$$?; \
@@ -332,18 +332,10 @@ generate-rbac: $(BIN)/controller-gen
 	@$(GO) run ./hack/role config/rbac/role.yaml config/rbac/namespaced/role.yaml
 
 .PHONY: generate-docs
-generate-docs: $(BIN)/crd-ref-docs
-	@mkdir -p docs/reference
-	@for version in v1alpha1 v1alpha2; do \
-		$(BIN)/crd-ref-docs --log-level=ERROR --source-path=api/$$version --config=hack/crd-ref-docs.yaml \
-			--renderer=markdown --output-path=docs/reference/$$version.md; done
-	@sed -i 's/items:XValidation: .*<nil>\\} <br \/>//' docs/reference/v1alpha2.md # The tool prints rules on items as a Go struct. The CRD and the messages show these rules.
-	@sed -Ez -i 's/( |\n|<br \/>)\(FR-[^)]*\)//g' docs/reference/v1alpha2.md # The numbers of the requirements are for developers.
-	@$(GO) run ./hack/reference api/v1alpha2 docs/reference/v1alpha2.md docs/reference/v1alpha1.md
-	@$(GO) run ./hack/providers docs/reference/providers
+generate-docs:
 	@$(GO) run ./hack/flags docs/reference/operator-flags.md
 	@$(GO) run ./hack/conditions api/v1alpha2/conditions.go docs
-	@mkdir -p docs/reference/cli; $(GO) run ./hack/clireference docs/reference/cli
+	@$(GO) run ./hack/clireference docs/reference/cli
 
 ##@ Files that are not in the repository
 
@@ -357,6 +349,16 @@ manifests: $(BIN)/kustomize ## Write the manifests that install the operator, an
 .PHONY: chart
 chart: ## Write the files of the Helm chart that are parts of config/
 	@$(GO) run ./hack/chart charts/llama-stack-k8s-operator/files
+
+.PHONY: reference
+reference: $(BIN)/crd-ref-docs ## Write the reference pages of the API and of the providers into docs/reference/
+	@for version in v1alpha1 v1alpha2; do \
+		$(BIN)/crd-ref-docs --log-level=ERROR --source-path=api/$$version --config=hack/crd-ref-docs.yaml \
+			--renderer=markdown --output-path=docs/reference/$$version.md; done
+	@sed -i 's/items:XValidation: .*<nil>\\} <br \/>//' docs/reference/v1alpha2.md # The tool prints rules on items as a Go struct. The CRD and the messages show these rules.
+	@sed -Ez -i 's/( |\n|<br \/>)\(FR-[^)]*\)//g' docs/reference/v1alpha2.md # The numbers of the requirements are for developers.
+	@$(GO) run ./hack/reference api/v1alpha2 docs/reference/v1alpha2.md docs/reference/v1alpha1.md
+	@rm -rf docs/reference/providers; $(GO) run ./hack/providers docs/reference/providers
 
 .PHONY: schemas
 schemas: ## Write the JSON Schemas for editors into schemas/
@@ -437,15 +439,15 @@ SITE_TOOLS = hack/server-env site/requirements.txt "$(SITE_ENV)"
 export NO_MKDOCS_2_WARNING := 1
 
 .PHONY: site
-site: playground schemas ## Build the documentation site with the playground into .cache/site, and check its links (needs Python 3.12 or newer)
+site: playground reference schemas ## Build the documentation site with the playground into .cache/site, and check its links (needs Python 3.12 or newer)
 	@PATH="$$($(SITE_TOOLS)):$$PATH"; mkdocs build --clean 2>&1 | { grep -v '^INFO' || true; }; echo "built .cache/site"
 
 .PHONY: site-serve
-site-serve: ## Serve the documentation site on http://127.0.0.1:8000 and build it again after each change
+site-serve: reference ## Serve the documentation site on http://127.0.0.1:8000 and build it again after each change
 	@PATH="$$($(SITE_TOOLS)):$$PATH"; mkdocs serve
 
 .PHONY: site-version
-site-version: playground schemas ## Add a version of the site to the local branch gh-pages [VERSION=1.2 ALIAS=latest]
+site-version: playground reference schemas ## Add a version of the site to the local branch gh-pages [VERSION=1.2 ALIAS=latest]
 	@PATH="$$($(SITE_TOOLS)):$$PATH"; mike deploy --update-aliases "$(VERSION)" $(ALIAS)
 
 ##@ Cluster

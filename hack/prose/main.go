@@ -15,7 +15,7 @@ import (
 // skipped lists the folders that the command does not check: generated files, copies, test data, and files in which a
 // changed comment would require a rebuild or new runs.
 var skipped = []string{
-	"docs/reference/", "testdata/", "charts/llama-stack-k8s-operator/files/", "config/crd/", "dist/", "bin/",
+	"docs/reference/", "testdata/", "config/crd/", "bin/",
 	// The components are built from this folder, so a changed comment would cause a rebuild of Kubernetes.
 	"test/cluster/components/",
 	// The record of passed runs on real servers contains the digests of these files, so a changed comment would require

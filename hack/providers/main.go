@@ -1,5 +1,5 @@
 // Command providers writes reference pages into a folder: one page for each release line of the server, with all
-// provider types and their keys, and an index of these pages. It removes all other pages in the folder.
+// provider types and their keys, and an index of these pages.
 package main
 
 import (
@@ -25,7 +25,7 @@ func main() {
 	}
 }
 
-// run writes the pages, and removes the pages of release lines that no longer exist.
+// run writes the pages.
 func run(folder string) error {
 	pages, err := pages()
 	if err != nil {
@@ -33,18 +33,6 @@ func run(folder string) error {
 	}
 	if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // public files
 		return fmt.Errorf("create folder: %w", err)
-	}
-	old, err := filepath.Glob(filepath.Join(folder, "*.md"))
-	if err != nil {
-		return fmt.Errorf("list pages: %w", err)
-	}
-	for _, file := range old {
-		if _, ok := pages[filepath.Base(file)]; ok {
-			continue
-		}
-		if err := os.Remove(file); err != nil {
-			return fmt.Errorf("remove page: %w", err)
-		}
 	}
 	for name, text := range pages {
 		//nolint:gosec // a public file

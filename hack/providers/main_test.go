@@ -1,55 +1,11 @@
 package main
 
 import (
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 )
-
-const committed = "../../docs/reference/providers"
-
-// The pages in the repository are the output of the generator.
-func TestPagesAreUpToDate(t *testing.T) {
-	want, err := pages()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range want {
-		got, err := os.ReadFile(filepath.Join(committed, name))
-		if err != nil || string(got) != text {
-			t.Errorf("%s is not up to date; run make generate-docs (error %v)", name, err)
-		}
-	}
-	found, err := filepath.Glob(filepath.Join(committed, "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, path := range found {
-		if _, ok := want[filepath.Base(path)]; !ok {
-			t.Errorf("there is no release line for %s; run make generate-docs", path)
-		}
-	}
-}
-
-func TestRunRemovesOrphans(t *testing.T) {
-	folder := t.TempDir()
-	orphan := filepath.Join(folder, "0.1.md")
-	if err := os.WriteFile(orphan, []byte("# Old\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := run(folder); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(orphan); !os.IsNotExist(err) {
-		t.Errorf("%s still exists (error %v)", orphan, err)
-	}
-	if _, err := os.Stat(filepath.Join(folder, "0.7.md")); err != nil {
-		t.Error(err)
-	}
-}
 
 func TestPage(t *testing.T) {
 	all, err := pages()

@@ -135,7 +135,7 @@ func TestLinksAreValid(t *testing.T) {
 				path = filepath.Join(filepath.Dir(p.path), target)
 			}
 			if _, err := os.Stat(filepath.Join(testutil.Root(), path)); err != nil {
-				t.Errorf("%s: the target of the link to %s does not exist", p.path, match[1])
+				t.Errorf("%s: the target of the link to %s does not exist; if it is generated, run make reference", p.path, match[1])
 				continue
 			}
 			if anchor != "" && !slices.Contains(readPage(t, path).anchors(), anchor) {
