@@ -17,21 +17,21 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// platforms returns the platforms for which the Makefile builds kubectl-llamastack.
+// platforms returns the platforms for which `make cli-release` builds kubectl-llamastack.
 func platforms(t *testing.T) []string {
 	t.Helper()
-	makefile, err := os.ReadFile("../../Makefile")
+	makefile, err := os.ReadFile("../mk/release.mk")
 	if err != nil {
 		t.Fatal(err)
 	}
 	match := regexp.MustCompile(`(?m)^CLI_RELEASE_PLATFORMS \?= (.*)$`).FindSubmatch(makefile)
 	if match == nil {
-		t.Fatal("the Makefile has no CLI_RELEASE_PLATFORMS")
+		t.Fatal("hack/mk/release.mk has no CLI_RELEASE_PLATFORMS")
 	}
 	return strings.Fields(string(match[1]))
 }
 
-// The manifest contains a platform for each binary that the Makefile builds, with the checksum of the binary's archive.
+// The manifest contains a platform for each binary that `make cli-release` builds, with the checksum of the binary's archive.
 func TestManifest(t *testing.T) {
 	folder := t.TempDir()
 	want := platforms(t)

@@ -22,13 +22,19 @@ var (
 )
 
 func TestMakeTargetsExist(t *testing.T) {
-	makefile, err := os.ReadFile(filepath.Join(testutil.Root(), "Makefile"))
-	if err != nil {
-		t.Fatal(err)
+	files, err := filepath.Glob(filepath.Join(testutil.Root(), "hack/mk/*.mk"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files with targets, error %v", len(files), err)
 	}
 	known := map[string]bool{}
-	for _, match := range target.FindAllSubmatch(makefile, -1) {
-		known[string(match[1])] = true
+	for _, file := range append(files, filepath.Join(testutil.Root(), "Makefile")) {
+		targets, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, match := range target.FindAllSubmatch(targets, -1) {
+			known[string(match[1])] = true
+		}
 	}
 	for _, p := range pages(t) {
 		for _, code := range p.code() {

@@ -228,7 +228,7 @@ func (c *cluster) expectLessWhenAskedFor(t *testing.T, f form) {
 // expectGone checks that no object of a manifest exists after the manifest was deleted.
 func (c *cluster) expectGone(t *testing.T, path string) {
 	t.Helper()
-	objects, err := testutil.ReadObjects(testutil.Root() + "/" + path)
+	objects, err := testutil.ReadObjects(path)
 	if err != nil {
 		t.Fatal(err)
 	}

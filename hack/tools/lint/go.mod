@@ -1,6 +1,6 @@
 // The linter has a module of its own: it pins hundreds of libraries that would
 // otherwise decide the versions of the other tools.
-module github.com/llamastack/llama-stack-k8s-operator/tools/lint
+module github.com/llamastack/llama-stack-k8s-operator/hack/tools/lint
 
 go 1.26.0
 

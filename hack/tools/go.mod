@@ -1,6 +1,6 @@
 // Development tools, away from the product's go.mod so that none of their
-// libraries can change what ships. Built once into .cache/bin by the Makefile.
-module github.com/llamastack/llama-stack-k8s-operator/tools
+// libraries can change what ships. Built once into .cache/bin by hack/mk/tools.mk.
+module github.com/llamastack/llama-stack-k8s-operator/hack/tools
 
 go 1.26.0
 

@@ -1,0 +1,59 @@
+##@ Tools and clusters
+
+.PHONY: clean
+clean: ## Remove the files that the targets built in this work tree
+	@rm -rf $(CACHE) bin
+
+.PHONY: measure
+measure: ## Print the length of the product's packages, files and functions
+	@$(GO) run ./test/architecture/measure
+
+.PHONY: cluster-up
+cluster-up: cluster-tool $(if $(NODE),node-packages) ## Start a control plane, and print the line that exports its KUBECONFIG [NODE=1: with a node, as root]
+	@$(BIN)/cluster up $(if $(NODE),--node)
+
+.PHONY: cluster-down
+cluster-down: cluster-tool ## Stop the control plane and remove its files
+	@$(BIN)/cluster down
+
+.PHONY: node-packages
+node-packages:
+	@hack/server-env --find-python >/dev/null
+	@hack/node-packages
+
+# The cluster tool is built and not started with `go run`, because `go run` does not forward signals, and the tool must
+# stop the processes that it started.
+.PHONY: cluster-tool
+cluster-tool:
+	@$(GO) build -C test/cluster -o $(abspath $(BIN))/cluster .
+
+# The suffix of each TOOL_ variable is the name of the tool's file in .cache/bin. The value is the tool's package in
+# hack/tools/go.mod or hack/tools/lint/go.mod.
+
+LINT_MODULES := . $(TEST_MODULES)
+
+TOOL_benchstat := golang.org/x/perf/cmd/benchstat
+TOOL_controller-gen := sigs.k8s.io/controller-tools/cmd/controller-gen
+TOOL_crd-ref-docs := github.com/elastic/crd-ref-docs
+TOOL_gofumpt := mvdan.cc/gofumpt
+TOOL_gotestsum := gotest.tools/gotestsum
+TOOL_kustomize := sigs.k8s.io/kustomize/kustomize/v5
+TOOL_golangci-lint := github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+
+TOOLS := $(patsubst TOOL_%,%,$(filter-out TOOL_golangci-lint,$(filter TOOL_%,$(.VARIABLES))))
+
+$(addprefix $(BIN)/,$(TOOLS)): $(BIN)/%: hack/tools/go.mod hack/tools/go.sum
+	@echo "building the tool $*"
+	@GOBIN=$(abspath $(BIN)) $(GO) install -C hack/tools -trimpath $(TOOL_$*)
+	@touch $@
+
+# Helm is in the module of the chart tests, because these tests use its packages.
+$(BIN)/helm: test/chart/go.mod test/chart/go.sum
+	@echo "building the tool helm"
+	@$(GO) build -C test/chart -o $(abspath $@) helm.sh/helm/v4/cmd/helm
+	@touch $@
+
+$(BIN)/golangci-lint: hack/tools/lint/go.mod hack/tools/lint/go.sum
+	@echo "building the tool golangci-lint (takes some minutes, only once)"
+	@GOBIN=$(abspath $(BIN)) $(GO) install -C hack/tools/lint -trimpath $(TOOL_golangci-lint)
+	@touch $@
