@@ -2,7 +2,7 @@
 
 .PHONY: clean
 clean: ## Remove the files that the targets built in this work tree
-	@rm -rf $(CACHE) bin
+	@rm -rf $(CACHE) bin dist schemas charts/*/files docs/reference/providers docs/reference/v1alpha?.md
 
 .PHONY: measure
 measure: ## Print the length of the product's packages, files and functions
