@@ -8,7 +8,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -85,9 +84,6 @@ func byClaim() handler.EventHandler {
 		if !ok {
 			return nil
 		}
-		return []reconcile.Request{{NamespacedName: types.NamespacedName{
-			Namespace: event.InvolvedObject.Namespace,
-			Name:      stack,
-		}}}
+		return requestsFor(event.InvolvedObject.Namespace, stack)
 	})
 }

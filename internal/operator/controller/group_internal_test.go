@@ -57,6 +57,12 @@ func TestHandlersDoNotSearch(t *testing.T) {
 		f.references.set(client.ObjectKeyFromObject(one), []intent.SecretUse{{Secret: "creds"}}, nil)
 	}
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "loud", Name: "creds"}}
+	child := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "loud", OwnerReferences: []metav1.OwnerReference{{
+		APIVersion: v1alpha2.GroupVersion.String(), Kind: v1alpha2.Kind, Name: "host names/a.example.com,no host", Controller: new(true),
+	}}}}
+	about := &corev1.Event{Type: corev1.EventTypeWarning, InvolvedObject: corev1.ObjectReference{
+		Namespace: "loud", Name: "bounds/-pvc",
+	}}
 	toggled := stacks[0].DeepCopy()
 	toggled.Generation++
 	exposed := stacks[0].DeepCopy()
@@ -107,6 +113,12 @@ func TestHandlersDoNotSearch(t *testing.T) {
 			f.byReference(kindSecret), func(h handler.EventHandler, q queue) {
 				h.Update(ctx, ctrlevent.UpdateEvent{ObjectOld: secret, ObjectNew: secret}, q)
 			}, []string{"loud/Secret/creds"},
+		},
+		"a child whose owner has the name of a group": {
+			byController(), func(h handler.EventHandler, q queue) { h.Create(ctx, ctrlevent.CreateEvent{Object: child}, q) }, nil,
+		},
+		"an event about an object with the name of a group": {
+			byClaim(), func(h handler.EventHandler, q queue) { h.Create(ctx, ctrlevent.CreateEvent{Object: about}, q) }, nil,
 		},
 	} {
 		reads.lists = 0
