@@ -43,7 +43,7 @@ func commandsIn(fields map[string]any, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, key := range slices.Sorted(maps.Keys(fields)) {
 		at, name := path.Child(key), key
-		if strings.HasPrefix(key, "$") { // a directive such as $deleteFromPrimitiveList/command changes the list that it names
+		if strings.HasPrefix(key, "$") { // $deleteFromPrimitiveList/command changes the command
 			_, name, _ = strings.Cut(key, "/")
 		}
 		if name == "command" || name == "args" {

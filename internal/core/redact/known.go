@@ -11,8 +11,8 @@ import (
 // shortest is the minimum length in bytes of a known value that Text replaces. Shorter values are often ordinary words.
 const shortest = 8
 
-// mostValues is the maximum number of values in a Known. The author of a stack chooses the Secrets and ConfigMaps that are
-// read, and a megabyte can have 100,000 lines.
+// mostValues is the maximum number of values in a Known. The author of a stack chooses the Secrets and ConfigMaps that
+// are read, and a megabyte can have 100,000 lines.
 const mostValues = 200_000
 
 // Known is a set of values that are known to be secret. Its methods replace these values everywhere in text.
@@ -91,7 +91,8 @@ func (k *Known) add(value string) {
 
 func isLong(value string) bool { return len(value) >= shortest && value != Mark && !isReference(value) }
 
-// IsFull reports whether there are too many values. Text then replaces the whole text, because it cannot know all secrets.
+// IsFull reports whether there are too many values. Text then replaces the whole text, because it cannot know all
+// secrets.
 func (k *Known) IsFull() bool { return len(k.values)+len(k.withheld) >= mostValues }
 
 // Text replaces the known values in a string, and the secrets that the Text function of this package recognizes.
