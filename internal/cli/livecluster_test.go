@@ -332,9 +332,10 @@ func TestDiffLiveForeignConfig(t *testing.T) {
 		}
 	}
 	const definition = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/llamastackdistributions.llamastack.io"
-	webhook := map[string]any{"spec": map[string]any{"conversion": map[string]any{"strategy": "Webhook", "webhook": map[string]any{
-		"clientConfig": map[string]any{"service": map[string]any{"namespace": "ops", "name": "a"}},
-	}}}}
+	calls := map[string]any{"clientConfig": map[string]any{"service": map[string]any{"namespace": "ops", "name": "a"}}}
+	webhook := map[string]any{"spec": map[string]any{
+		"conversion": map[string]any{"strategy": "Webhook", "webhook": calls},
+	}}
 	for name, tc := range map[string]struct {
 		maps       map[string]any
 		definition any
@@ -352,7 +353,8 @@ func TestDiffLiveForeignConfig(t *testing.T) {
 			if tc.definition != nil {
 				c.objects[definition] = tc.definition
 			}
-			got := c.run(t, stack(liveSpec), "diff", "-f", "-").out + c.run(t, stack(liveSpec), "diff", "-f", "-", "-o", "diff").out
+			got := c.run(t, stack(liveSpec), "diff", "-f", "-").out
+			got += c.run(t, stack(liveSpec), "diff", "-f", "-", "-o", "diff").out
 			contains(t, got, tc.want)
 			if strings.Contains(got, "attacker") {
 				t.Errorf("the foreign ConfigMap is used:\n%s", got)

@@ -35,8 +35,8 @@ func (g group) request(namespace string) reconcile.Request {
 	}}
 }
 
-// requestsFor returns a request for a stack. It returns none for a name that is the request for a group: users write the
-// names in owner references and events, and could otherwise request any search.
+// requestsFor returns a request for a stack. It returns none for a name that is the request for a group: users write
+// the names in owner references and events, and could otherwise request any search.
 func requestsFor(namespace, name string) []reconcile.Request {
 	request := reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}
 	if _, ok := groupOf(request); ok {

@@ -129,8 +129,8 @@ template: {metadata: {labels: {app: llama-stack, app.kubernetes.io/instance: my-
 spec: {containers: [{name: llama-stack, image: a, ports: [{name: http, containerPort: 1234}]}]}}}}`
 	// foreign is a Deployment with the name of the stack. prying is a spec that conflicts with its fields.
 	foreign = `{apiVersion: apps/v1, kind: Deployment, metadata: {name: my-stack}, spec: {selector: {matchLabels: {customer: acme}},
-template: {metadata: {labels: {customer: acme}}, spec: {containers: [{name: db, image: a, env: [{name: PASSWORD, value: b}],
-resources: {limits: {memory: 77Mi}}, livenessProbe: {exec: {command: [c]}}}]}}}}`
+template: {metadata: {labels: {customer: acme}}, spec: {containers: [{name: db, image: a,
+env: [{name: PASSWORD, value: b}], resources: {limits: {memory: 77Mi}}, livenessProbe: {exec: {command: [c]}}}]}}}}`
 	prying = `{distribution: {name: starter}, workload: {overrides: {podTemplate: {spec: {containers: [{name: db, image: a,
 env: [{name: PASSWORD, valueFrom: {fieldRef: {fieldPath: metadata.name}}}], resources: {requests: {memory: 1Gi}},
 livenessProbe: {httpGet: {port: 80}}}]}}}}}`
