@@ -115,7 +115,7 @@ func (e *examiner) server(ctx context.Context) error {
 func (e *examiner) operators(ctx context.Context, namespace string) {
 	deployments, leases := &appsv1.DeploymentList{}, &coordinationv1.LeaseList{}
 	resource := schema.GroupResource{Group: "apps", Resource: "deployments"}
-	known := cmp.Or(namespace, e.webhookNamespace())
+	known := cmp.Or(namespace, webhookNamespace(e.facts.Definition.Value))
 	err := e.List(ctx, deployments, client.MatchingLabels{labelName: operatorName})
 	if apierrors.IsForbidden(err) {
 		known = cmp.Or(known, names.OperatorNamespace)
@@ -155,9 +155,8 @@ func (e *examiner) selected(ctx context.Context, name string) {
 	e.facts.Selected = &found
 }
 
-// webhookNamespace returns the namespace of the Service in the definition's conversion webhook, or "".
-func (e *examiner) webhookNamespace() string {
-	definition := e.facts.Definition.Value
+// webhookNamespace returns the namespace of the Service in the conversion webhook of a definition, or "".
+func webhookNamespace(definition *apiextensionsv1.CustomResourceDefinition) string {
 	if definition == nil || definition.Spec.Conversion == nil || definition.Spec.Conversion.Webhook == nil {
 		return ""
 	}

@@ -322,6 +322,47 @@ func TestDiffLiveWithNamesOfTheOperator(t *testing.T) {
 	}
 }
 
+// TestDiffLiveForeignConfig checks that a command does not use a ConfigMap that anyone can create in a namespace of
+// their own as the operator's.
+func TestDiffLiveForeignConfig(t *testing.T) {
+	in := func(namespace string) map[string]any {
+		return map[string]any{
+			"metadata": map[string]any{"name": "llama-stack-operator-config", "namespace": namespace},
+			"data":     map[string]any{"image-overrides": "starter: example.com/" + namespace + ":0.8"},
+		}
+	}
+	const definition = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/llamastackdistributions.llamastack.io"
+	calls := map[string]any{"clientConfig": map[string]any{"service": map[string]any{"namespace": "ops", "name": "a"}}}
+	webhook := map[string]any{"spec": map[string]any{
+		"conversion": map[string]any{"strategy": "Webhook", "webhook": calls},
+	}}
+	for name, tc := range map[string]struct {
+		maps       map[string]any
+		definition any
+		want       string
+	}{
+		"usual namespace":            {mapList(in("attacker"), in("llama-stack-k8s-operator-system")), nil, "image: example.com/llama-stack-k8s-operator-system:0.8"},
+		"namespace of the webhook":   {mapList(in("attacker"), in("ops")), webhook, "image: example.com/ops:0.8"},
+		"only a foreign one":         {mapList(in("attacker")), webhook, "image: docker.io/"},
+		"no usual namespace":         {mapList(in("ops")), nil, "image: example.com/ops:0.8"},
+		"several unusual namespaces": {mapList(in("attacker"), in("ops")), nil, "? the operator's ConfigMap llama-stack-operator-config: several namespaces"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newLiveCluster(t)
+			c.objects[allMaps] = tc.maps
+			if tc.definition != nil {
+				c.objects[definition] = tc.definition
+			}
+			got := c.run(t, stack(liveSpec), "diff", "-f", "-").out
+			got += c.run(t, stack(liveSpec), "diff", "-f", "-", "-o", "diff").out
+			contains(t, got, tc.want)
+			if strings.Contains(got, "attacker") {
+				t.Errorf("the foreign ConfigMap is used:\n%s", got)
+			}
+		})
+	}
+}
+
 func TestDiffLiveBadCases(t *testing.T) {
 	for name, tc := range map[string]struct {
 		prepare func(*liveCluster, map[string]any)

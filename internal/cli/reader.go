@@ -9,6 +9,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -271,8 +272,7 @@ func (r *reader) claim(
 	return claim, nil
 }
 
-// operatorConfig reads the operator's ConfigMap from a file. Without a file, it reads the ConfigMap from any namespace
-// in the cluster.
+// operatorConfig reads the operator's ConfigMap from a file. Without a file, it reads the ConfigMap from the cluster.
 func (r *reader) operatorConfig(ctx context.Context, file string, stdin io.Reader, p printer) (err error) {
 	if file != "" {
 		r.config, err = readOperatorConfig(file, stdin, p)
@@ -281,7 +281,7 @@ func (r *reader) operatorConfig(ctx context.Context, file string, stdin io.Reade
 	list := &corev1.ConfigMapList{}
 	byName := client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("metadata.name",
 		names.OperatorConfigMap)}
-	err = r.cluster.List(ctx, list, byName, client.Limit(1))
+	err = r.cluster.List(ctx, list, byName)
 	switch {
 	case apierrors.IsForbidden(err):
 		r.missing("the operator's ConfigMap %s: you cannot list ConfigMaps in all namespaces, so this command does not use the "+
@@ -289,11 +289,41 @@ func (r *reader) operatorConfig(ctx context.Context, file string, stdin io.Reade
 		return nil
 	case err != nil:
 		return kube.Explain(err, "list", configMapResource, "")
-	case len(list.Items) == 0:
+	}
+	found := r.ofOperator(ctx, list.Items)
+	if found == nil {
 		r.config, _ = operatorconfig.Read(nil, operatorconfig.Config{})
 		return nil
 	}
-	r.operatorNamespace = list.Items[0].Namespace
-	r.config, err = configOf(&list.Items[0], "ConfigMap in namespace "+list.Items[0].Namespace, p)
+	r.operatorNamespace = found.Namespace
+	r.config, err = configOf(found, "ConfigMap in namespace "+found.Namespace, p)
 	return err
+}
+
+// ofOperator returns the operator's ConfigMap, or nil if there is none. Anyone can create a ConfigMap with its name in
+// another namespace, so the namespace of the webhooks or the usual namespace precedes others.
+func (r *reader) ofOperator(ctx context.Context, all []corev1.ConfigMap) *corev1.ConfigMap {
+	if len(all) == 0 {
+		return nil
+	}
+	definition := &apiextensionsv1.CustomResourceDefinition{}
+	if r.cluster.Get(ctx, client.ObjectKey{Name: names.CustomResourceDefinition}, definition) != nil {
+		definition = nil // it only determines which ConfigMap is used
+	}
+	known := webhookNamespace(definition)
+	for i := range all {
+		if all[i].Namespace == cmp.Or(known, names.OperatorNamespace) {
+			return &all[i]
+		}
+	}
+	switch {
+	case known != "":
+		return nil
+	case len(all) > 1:
+		r.missing("the operator's ConfigMap %s: several namespaces have a ConfigMap with this name; set --operator-config to a "+
+			"file with the operator's ConfigMap", names.OperatorConfigMap)
+		return nil
+	default:
+		return &all[0]
+	}
 }

@@ -82,7 +82,7 @@ func (m *Material) Files() (files []File, complete bool, err error) {
 		return nil, false, err
 	}
 	b.logs(m.Logs) // logs are the largest files, so they are the first to be omitted
-	return b.sorted(), len(b.left) == 0, b.err
+	return b.sorted(), len(b.left) == 0 && !b.known.IsFull(), b.err
 }
 
 // root is the folder that contains all files.
@@ -109,8 +109,11 @@ func (b *builder) logs(logs []Log) {
 // sorted adds the file left-out.txt and returns all files, sorted by name.
 func (b *builder) sorted() []File {
 	slices.Sort(b.left)
-	left := strings.Join(slices.Compact(b.left), "\n")
-	b.files["left-out.txt"] = []byte(b.known.Text(left) + "\n")
+	left := b.known.Text(strings.Join(slices.Compact(b.left), "\n"))
+	if b.known.IsFull() {
+		left = "all texts: the Secrets and ConfigMaps of the stacks have too many lines to find them in texts; name fewer stacks"
+	}
+	b.files["left-out.txt"] = []byte(left + "\n")
 	files := make([]File, 0, len(b.files))
 	for _, name := range slices.Sorted(maps.Keys(b.files)) {
 		files = append(files, File{Name: path.Join(root, name), Data: b.files[name]})

@@ -229,3 +229,31 @@ func TestBounds(t *testing.T) {
 		t.Error("the archive does not contain the newest events")
 	}
 }
+
+// TestManyValues checks that the author of a stack cannot make the command learn any number of values, and that no text
+// is shown if some values are not known.
+func TestManyValues(t *testing.T) {
+	m := &support.Material{Logs: []support.Log{{Namespace: "a", Pod: "p", Container: "c", Text: "line 00299999\n"}}}
+	for secret := range 4 {
+		var lines strings.Builder
+		for line := range 100_000 {
+			fmt.Fprintf(&lines, "%08d\n", secret*100_000+line)
+		}
+		m.Objects = append(m.Objects, map[string]any{
+			"kind": "Secret", "metadata": map[string]any{"name": fmt.Sprint(secret), "namespace": "a"},
+			"data": map[string]any{"a": base64.StdEncoding.EncodeToString([]byte(lines.String()))},
+		})
+	}
+	found, complete, err := m.Files()
+	if complete || err != nil {
+		t.Errorf("complete: %v, %v, want an incomplete archive", complete, err)
+	}
+	for _, file := range found {
+		if strings.Contains(string(file.Data), "line 0") {
+			t.Errorf("%s contains a line of a Secret: %s", file.Name, file.Data)
+		}
+		if file.Name == "llamastack-support/left-out.txt" && !strings.Contains(string(file.Data), "name fewer stacks") {
+			t.Errorf("left-out.txt: %s", file.Data)
+		}
+	}
+}

@@ -83,7 +83,7 @@ func judge(
 		if before[i] != nil {
 			known = stored.explain(earlier[i], before[i])
 		}
-		for _, text := range rendered.explain(one.err, one.object) {
+		for _, text := range rendered.own(one, alone[i]) {
 			if slices.Contains(known, text) {
 				found.Warnings = append(found.Warnings, text)
 			} else {
@@ -101,6 +101,19 @@ func lasting(one refusedObject, alone error) bool {
 		return true
 	}
 	return alone == nil && one.GetKind() != kindClaim && strings.Contains(one.err.Error(), "immutable")
+}
+
+// own explains the refusal of an object without the problems of an object with the same name. The API server merges the
+// two, so that its answer repeats values of the existing object, which the clients of the webhook might not be allowed
+// to read. alone is the answer to a new object.
+func (r *Rendering) own(one refusedObject, alone error) []string {
+	found := r.explain(alone, one.object)
+	for _, text := range r.explain(one.err, one.object) {
+		if strings.HasPrefix(text, "metadata.name:") || strings.HasSuffix(text, "immutable") {
+			found = append(found, text)
+		}
+	}
+	return found
 }
 
 // frees reports whether old pods stop before new ones start, so that the quota that rejects a pod now has enough room

@@ -159,6 +159,14 @@ func TestSpec(t *testing.T) {
 				"spec.workload.overrides.podTemplate.spec.containers[0].livenessProbe.exec.command",
 			},
 		},
+		"directives that change a command": {
+			bounds.Rule{NoCommand: true},
+			patch(`{spec: {containers: [{name: llama-stack, $deleteFromPrimitiveList/command: [-c], $setElementOrder/args: [a]}]}}`), nil,
+			[]string{
+				"spec.workload.overrides.podTemplate.spec.containers[0].$deleteFromPrimitiveList/command",
+				"spec.workload.overrides.podTemplate.spec.containers[0].$setElementOrder/args",
+			},
+		},
 		"a patch without a command": {
 			rule: bounds.Rule{NoCommand: true}, overrides: patch("{spec: {nodeSelector: {gpu: a}, containers: [{name: llama-stack, resources: {limits: {cpu: 1}}}]}}"),
 		},

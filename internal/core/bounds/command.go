@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -41,8 +42,11 @@ func commands(patch []byte, path *field.Path) field.ErrorList {
 func commandsIn(fields map[string]any, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, key := range slices.Sorted(maps.Keys(fields)) {
-		at := path.Child(key)
-		if key == "command" || key == "args" {
+		at, name := path.Child(key), key
+		if strings.HasPrefix(key, "$") { // $deleteFromPrimitiveList/command changes the command
+			_, name, _ = strings.Cut(key, "/")
+		}
+		if name == "command" || name == "args" {
 			errs = append(errs, field.Forbidden(at, "is not allowed in this namespace: remove this field, or "+remedy))
 			continue
 		}

@@ -11,6 +11,10 @@ import (
 // shortest is the minimum length in bytes of a known value that Text replaces. Shorter values are often ordinary words.
 const shortest = 8
 
+// mostValues is the maximum number of values in a Known. The author of a stack chooses the Secrets and ConfigMaps that
+// are read, and a megabyte can have 100,000 lines.
+const mostValues = 200_000
+
 // Known is a set of values that are known to be secret. Its methods replace these values everywhere in text.
 type Known struct {
 	values map[string]bool
@@ -24,7 +28,9 @@ type Known struct {
 // or a cloud key, Add also adds the credentials in the object. Add ignores values shorter than the constant shortest,
 // and lines that are only a reference to a variable.
 func (k *Known) Add(value string) {
-	k.replacer = nil
+	if k.replacer = nil; k.IsFull() {
+		return
+	}
 	if k.values == nil {
 		k.values = map[string]bool{}
 	}
@@ -43,7 +49,9 @@ func (k *Known) Add(value string) {
 
 // withhold adds a value, and each of its lines, to the values that are not at a known-good place.
 func (k *Known) withhold(value string) {
-	k.replacer = nil
+	if k.replacer = nil; k.IsFull() {
+		return
+	}
 	if k.withheld == nil {
 		k.withheld = map[string]bool{}
 	}
@@ -83,10 +91,17 @@ func (k *Known) add(value string) {
 
 func isLong(value string) bool { return len(value) >= shortest && value != Mark && !isReference(value) }
 
+// IsFull reports whether there are too many values. Text then replaces the whole text, because it cannot know all
+// secrets.
+func (k *Known) IsFull() bool { return len(k.values)+len(k.withheld) >= mostValues }
+
 // Text replaces the known values in a string, and the secrets that the Text function of this package recognizes.
 func (k *Known) Text(text string) string {
 	if k == nil {
 		return Text(text)
+	}
+	if k.IsFull() {
+		return Mark
 	}
 	if k.replacer == nil {
 		// If one value is a prefix of another, the longer one must come first.

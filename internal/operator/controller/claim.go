@@ -8,7 +8,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -32,7 +31,7 @@ func (r *Reconciler) pendingClaims(ctx context.Context, stack *stack) ([]status.
 	var last *corev1.Event
 	for i := range events.Items {
 		event := &events.Items[i]
-		if event.InvolvedObject.UID == claim.UID && isTrouble(event) &&
+		if event.InvolvedObject.UID == claim.UID && IsTrouble(event) &&
 			(last == nil || lastSeen(event).After(lastSeen(last))) {
 			last = event
 		}
@@ -56,9 +55,9 @@ func (r *Reconciler) cachedClaim(ctx context.Context, stack *stack) (*corev1.Per
 	return claim, nil
 }
 
-// isTrouble reports whether an event is about a problem. Waiting for the first pod or for the provisioner is not a
+// IsTrouble reports whether an event is about a problem. Waiting for the first pod or for the provisioner is not a
 // problem. FailedBinding is not a warning, but means that a claim has neither a volume nor a storage class.
-func isTrouble(event *corev1.Event) bool {
+func IsTrouble(event *corev1.Event) bool {
 	return event.Type == corev1.EventTypeWarning || event.Reason == "FailedBinding"
 }
 
@@ -78,16 +77,13 @@ func lastSeen(event *corev1.Event) time.Time {
 func byClaim() handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(_ context.Context, object client.Object) []reconcile.Request {
 		event, ok := object.(*corev1.Event)
-		if !ok || !isTrouble(event) {
+		if !ok || !IsTrouble(event) {
 			return nil
 		}
 		stack, ok := strings.CutSuffix(event.InvolvedObject.Name, names.PersistentVolumeClaim(""))
 		if !ok {
 			return nil
 		}
-		return []reconcile.Request{{NamespacedName: types.NamespacedName{
-			Namespace: event.InvolvedObject.Namespace,
-			Name:      stack,
-		}}}
+		return requestsFor(event.InvolvedObject.Namespace, stack)
 	})
 }

@@ -35,6 +35,16 @@ func (g group) request(namespace string) reconcile.Request {
 	}}
 }
 
+// requestsFor returns a request for a stack. It returns none for a name that is the request for a group: users write
+// the names in owner references and events, and could otherwise request any search.
+func requestsFor(namespace, name string) []reconcile.Request {
+	request := reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}
+	if _, ok := groupOf(request); ok {
+		return nil
+	}
+	return []reconcile.Request{request}
+}
+
 // groupOf returns the group that a request is for. It returns false if the request is for a stack.
 func groupOf(request reconcile.Request) (group, bool) {
 	kind, name, ok := strings.Cut(request.Name, groupSeparator)

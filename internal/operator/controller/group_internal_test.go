@@ -123,6 +123,25 @@ func TestHandlersDoNotSearch(t *testing.T) {
 	}
 }
 
+// TestNamesOfGroups checks that an owner reference or an event with the name of a group requests nothing, because users
+// write both.
+func TestNamesOfGroups(t *testing.T) {
+	owner := metav1.OwnerReference{
+		APIVersion: v1alpha2.GroupVersion.String(), Kind: v1alpha2.Kind, Name: "host names/a.example.com,no host",
+		Controller: new(true),
+	}
+	child := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "a", OwnerReferences: []metav1.OwnerReference{owner}}}
+	about := corev1.ObjectReference{Namespace: "a", Name: "bounds/-pvc"}
+	event := &corev1.Event{Type: corev1.EventTypeWarning, InvolvedObject: about}
+	got := added(func(q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+		byController().Create(t.Context(), ctrlevent.CreateEvent{Object: child}, q)
+		byClaim().Create(t.Context(), ctrlevent.CreateEvent{Object: event}, q)
+	})
+	if len(got) > 0 {
+		t.Errorf("requests %v", got)
+	}
+}
+
 // TestExposeIsDecodedOnce checks that the host name of each version of a stack is decoded once, although the index, the
 // event handler and the reconciles of all stacks with the same host name use it.
 func TestExposeIsDecodedOnce(t *testing.T) {

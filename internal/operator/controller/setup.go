@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -311,7 +310,7 @@ func byController() handler.EventHandler {
 			!strings.HasPrefix(owner.APIVersion, v1alpha2.GroupVersion.Group+"/") {
 			return nil
 		}
-		return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: object.GetNamespace(), Name: owner.Name}}}
+		return requestsFor(object.GetNamespace(), owner.Name)
 	})
 }
 
@@ -322,7 +321,7 @@ func byInstance() handler.EventHandler {
 		if stack == "" {
 			return nil
 		}
-		return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: object.GetNamespace(), Name: stack}}}
+		return requestsFor(object.GetNamespace(), stack)
 	})
 }
 

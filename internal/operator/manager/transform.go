@@ -36,6 +36,8 @@ const (
 	// maxMessage is the maximum size, in bytes, of a kept message. The kubelet keeps as much of a container's message, and
 	// the status shows less.
 	maxMessage = 4 << 10
+	// maxNote and maxReason are the same for an event. The status shows less of its message.
+	maxNote, maxReason = 2 << 10, 64
 	// maxImage is the maximum size, in bytes, of a kept image name. The API server bounds no image name in a pod.
 	maxImage = 1 << 10
 )
@@ -246,22 +248,23 @@ func stripMetadata(object any) (any, error) {
 	return kept, nil
 }
 
-// stripEvent keeps the parts of an event about a claim that the status depends on.
+// stripEvent keeps the parts of an event about a claim that the status depends on. Of an event that is not about a
+// problem with the claim of a stack, it keeps only the identity: no quota limits the number of events.
 func stripEvent(object any) (any, error) {
 	event, ok := object.(*corev1.Event)
 	if !ok {
 		return object, nil
 	}
-	kept := &corev1.Event{
-		TypeMeta: event.TypeMeta, Type: short(event.Type, maxImage), Reason: short(event.Reason, maxImage),
-		Message: short(event.Message, maxMessage), LastTimestamp: event.LastTimestamp, EventTime: event.EventTime,
-		Series: event.Series,
-	}
+	kept := &corev1.Event{TypeMeta: event.TypeMeta}
 	stub.Identity(kept, event)
-	if about := event.InvolvedObject; about.Name != "" && len(about.Name)+len(about.UID) <= maxImage {
-		kept.InvolvedObject = corev1.ObjectReference{
-			Namespace: event.Namespace, Name: about.Name, UID: about.UID,
-		}
+	about := event.InvolvedObject
+	if !controller.IsTrouble(event) || !strings.HasSuffix(about.Name, names.PersistentVolumeClaim("")) ||
+		len(about.Name)+len(about.UID) > maxImage {
+		return kept, nil
 	}
+	kept.Type, kept.Reason = short(event.Type, maxReason), short(event.Reason, maxReason)
+	kept.Message = short(event.Message, maxNote)
+	kept.LastTimestamp, kept.EventTime, kept.Series = event.LastTimestamp, event.EventTime, event.Series
+	kept.InvolvedObject = corev1.ObjectReference{Namespace: event.Namespace, Name: about.Name, UID: about.UID}
 	return kept, nil
 }

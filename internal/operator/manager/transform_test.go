@@ -131,6 +131,39 @@ func TestKeptBytes(t *testing.T) {
 	}
 }
 
+// TestStripEvent checks what is kept of events, whose number no quota limits.
+func TestStripEvent(t *testing.T) {
+	long := strings.Repeat("x", 1<<20)
+	about := func(claim, kind, reason, message string) *corev1.Event {
+		return &corev1.Event{
+			ObjectMeta: metav1.ObjectMeta{Name: "e", Namespace: "a"}, Type: kind, Reason: reason, Message: message,
+			InvolvedObject: corev1.ObjectReference{Kind: "PersistentVolumeClaim", Namespace: "a", Name: claim, UID: "u"},
+		}
+	}
+	for name, tc := range map[string]struct {
+		event *corev1.Event
+		most  int
+		keeps string
+	}{
+		"a problem":            {about("my-pvc", "Warning", "ProvisioningFailed", "no room"), 512, "no room"},
+		"no volume":            {about("my-pvc", "Normal", "FailedBinding", "no class"), 512, "no class"},
+		"a long problem":       {about("my-pvc", "Warning", long, long), 3 << 10, "xxx"},
+		"no problem":           {about("my-pvc", "Normal", long, long), 256, ""},
+		"a claim of no stack":  {about("data", "Warning", "a", long), 256, ""},
+		"a claim's long name":  {about(long+"-pvc", "Warning", "a", long), 256, ""},
+		"a long kind of event": {about("my-pvc", long, "FailedBinding", "no class"), 512, "no class"},
+	} {
+		kept, err := stripEvent(tc.event)
+		event, ok := kept.(*corev1.Event)
+		if err != nil || !ok {
+			t.Fatal(kept, err)
+		}
+		if size := encoded(t, event); size > tc.most || !strings.Contains(event.Message, tc.keeps) || event.Name != "e" {
+			t.Errorf("%s: %d bytes are kept, want at most %d: %.200v", name, size, tc.most, event)
+		}
+	}
+}
+
 func encoded(t *testing.T, object any) int {
 	t.Helper()
 	data, err := json.Marshal(object)

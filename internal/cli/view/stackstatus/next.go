@@ -1,6 +1,7 @@
 package stackstatus
 
 import (
+	"regexp"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -8,6 +9,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 )
+
+// harmless matches the images that a command may contain. The image in the status can be from a Deployment that the
+// operator adopted, in which the API server accepts any text, and users copy the command into a shell.
+var harmless = regexp.MustCompile(`^\w[\w.:/@+-]*$`)
 
 // nextForPods returns the command that shows the reason why pods do not serve requests.
 func (d *decision) nextForPods() string {
@@ -40,7 +45,7 @@ func (d *decision) nextFor(reason string) string {
 	case v1alpha2.ReasonConfigMapNotFound, v1alpha2.ReasonConfigMapKeyMissing, v1alpha2.ReasonConfigMapValueUnusable:
 		return d.kubectl("get configmaps")
 	case v1alpha2.ReasonMissingConfigLabels, v1alpha2.ReasonBaseConfigUnavailable:
-		if image := d.report.Server.Image; image != "" {
+		if image := d.report.Server.Image; harmless.MatchString(image) {
 			return "kubectl llamastack image inspect " + image
 		}
 		return d.run("events")

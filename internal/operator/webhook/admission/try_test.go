@@ -127,6 +127,14 @@ rules: [{apiGroups: [apps, ""], apiVersions: [v1], operations: [CREATE, UPDATE],
 	theirs = `{apiVersion: apps/v1, kind: Deployment, metadata: {name: my-stack}, spec: {selector: {matchLabels: {app: llama-stack, app.kubernetes.io/instance: my-stack}},
 template: {metadata: {labels: {app: llama-stack, app.kubernetes.io/instance: my-stack}},
 spec: {containers: [{name: llama-stack, image: a, ports: [{name: http, containerPort: 1234}]}]}}}}`
+	// foreign is a Deployment with the name of the stack. prying is a spec that conflicts with its fields.
+	foreign = `{apiVersion: apps/v1, kind: Deployment, metadata: {name: my-stack}, spec: {selector: {matchLabels: {customer: acme}},
+template: {metadata: {labels: {customer: acme}}, spec: {containers: [{name: db, image: a,
+env: [{name: PASSWORD, value: b}], resources: {limits: {memory: 77Mi}}, livenessProbe: {exec: {command: [c]}}}]}}}}`
+	prying = `{distribution: {name: starter}, workload: {overrides: {podTemplate: {spec: {containers: [{name: db, image: a,
+env: [{name: PASSWORD, valueFrom: {fieldRef: {fieldPath: metadata.name}}}], resources: {requests: {memory: 1Gi}},
+livenessProbe: {httpGet: {port: 80}}}]}}}}}`
+	immutable = `the API server rejects Deployment "my-stack": spec.selector: field is immutable`
 )
 
 // TestTry checks which answers of a real API server reject a stack, and which are warnings.
@@ -195,6 +203,19 @@ func TestTry(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestTryForeign checks that an answer contains no value of an existing object, with which the API server merges the
+// object of the stack. Any pod can send a request about any namespace.
+func TestTryForeign(t *testing.T) {
+	c := cluster(t)
+	namespace := made(t, c, foreign)
+	in := func(s *v1alpha2.LlamaStackDistribution) { s.Namespace = namespace }
+	got := newValidator(t, nil, c).Handle(t.Context(), create(object(t, prying, in)))
+	check(t, got, immutable, "")
+	if got.Result.Message != immutable {
+		t.Errorf("the answer is %s", got.Result.Message)
 	}
 }
 
