@@ -65,7 +65,11 @@ func (t *target) look(ctx context.Context) time.Duration {
 	if current == nil {
 		return longestPause // A new bundle ends the pause.
 	}
-	found, state, err := t.update(ctx, current.bundle)
+	found, err := t.read(ctx)
+	state := behind
+	if err == nil {
+		state, err = t.inject(ctx, found, current.bundle)
+	}
 	switch {
 	case ctx.Err() != nil:
 		return 0
@@ -96,16 +100,6 @@ func (t *target) failed(ctx context.Context, found *webhooks, err error) time.Du
 		t.condition(ctx, found, err.Error())
 	}
 	return pause
-}
-
-// update reads the object, and injects the bundle if the object contains a different bundle.
-func (t *target) update(ctx context.Context, bundle []byte) (*webhooks, state, error) {
-	found, err := t.read(ctx)
-	if err != nil {
-		return found, behind, err
-	}
-	is, err := t.inject(ctx, found, bundle)
-	return found, is, err
 }
 
 // state is the state of an object after it was examined or changed.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -65,16 +63,11 @@ func (w *webhooks) bundles(service types.NamespacedName) map[string][]byte {
 
 // patch writes the bundle, unless the object has changed since it was read.
 func (t *target) patch(ctx context.Context, found *webhooks, bundle []byte) error {
-	type operation struct {
-		Op    string `json:"op"`
-		Path  string `json:"path"`
-		Value any    `json:"value"`
+	changes := []map[string]any{{"op": "replace", "path": "/metadata/resourceVersion", "value": found.ResourceVersion}}
+	for at := range found.bundles(t.service) {
+		changes = append(changes, map[string]any{"op": "add", "path": at, "value": bundle})
 	}
-	operations := []operation{{"replace", "/metadata/resourceVersion", found.ResourceVersion}}
-	for _, at := range slices.Sorted(maps.Keys(found.bundles(t.service))) {
-		operations = append(operations, operation{"add", at, bundle})
-	}
-	patch, err := json.Marshal(operations)
+	patch, err := json.Marshal(changes)
 	if err != nil {
 		return fmt.Errorf("encode a patch: %w", err)
 	}
