@@ -51,8 +51,8 @@ func (m *modelEntry) model() v1alpha2.ModelStatus {
 	return model
 }
 
-// parseModels drops the metadata of the models. It sorts the list, because the servers of one stack can return it in different orders. It omits models with
-// an invalid ID.
+// parseModels drops the metadata of the models. It sorts the list, because the servers of one stack can return it in
+// different orders. It omits models with an invalid ID.
 func parseModels(body []byte) (Models, error) {
 	data, err := dataOf[modelEntry](body, "models")
 	if err != nil {

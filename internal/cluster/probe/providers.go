@@ -32,8 +32,8 @@ type providerEntry struct {
 }
 
 // parseProviders drops the settings of the providers, because the server inserts values from its environment into them,
-// and masks secrets only under a few known names (server fact 37). It sorts the list, because the servers of one stack can return it in different orders. It omits providers
-// with an invalid name.
+// and masks secrets only under a few known names (server fact 37). It sorts the list, because the servers of one stack
+// can return it in different orders. It omits providers with an invalid name.
 func parseProviders(body []byte) ([]v1alpha2.ProviderInfo, error) {
 	data, err := dataOf[providerEntry](body, "providers")
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 // larger string.
 const maxConfig = 1 << 20
 
-// file returns the part of a file in a ConfigMap that is shown: for a configuration, its YAML without comments, with the
-// values at known-good places. It returns certificates unchanged, and only the size of any other text.
+// file returns the part of a file in a ConfigMap that is shown: for a configuration, its YAML without comments, with
+// the values at known-good places. It returns certificates unchanged, and only the size of any other text.
 func (k *Known) file(at Place, text string) string {
 	if text == "" || isCertificates(text) {
 		return text

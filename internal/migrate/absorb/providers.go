@@ -93,7 +93,8 @@ func byID(entries []any, id string) any {
 // provider returns an entry in the form that the spec uses.
 func (c *candidate) provider(api string, entry any, path, index string) object {
 	id, full := textAt(entry, "provider_id"), textAt(entry, "provider_type")
-	p := providerWriter{candidate: c, path: path + ".config", at: []string{"spec", "providers", draft.APIField(api), index}}
+	place := []string{"spec", "providers", draft.APIField(api), index}
+	p := providerWriter{candidate: c, path: path + ".config", at: place}
 	p.kind, _ = c.Distribution.Release.Provider(api, full)
 	p.config, _ = clone(objectAt(entry, "config")).(object)
 	p.out = object{"id": id, "provider": c.shortType(api, full, p.kind)}
