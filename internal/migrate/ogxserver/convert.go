@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -116,7 +115,16 @@ func whole(value any) (int64, bool) {
 
 // put writes a value at a path in the stack. The path must not contain a list.
 func (c *conversion) put(value any, to ...string) {
-	_ = unstructured.SetNestedField(c.result.Object, value, to...) // fails only below a value that is not an object
+	object := c.result.Object
+	for _, step := range to[:len(to)-1] {
+		inner, ok := object[step].(map[string]any)
+		if !ok {
+			inner = make(map[string]any)
+			object[step] = inner
+		}
+		object = inner
+	}
+	object[to[len(to)-1]] = value
 }
 
 // went records the new path of a value from the OGXServer.
