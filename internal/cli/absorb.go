@@ -103,7 +103,7 @@ func absorbed(result absorb.Result, object *v1alpha2.LlamaStackDistribution) *ma
 		"generates the same configuration from the fields of the spec and the distribution's own configuration.",
 		override.ConfigMapName, strings.Join(fields, ", spec."))}, result.Remarks...)
 	for _, comment := range result.Comments {
-		written.Comments = append(written.Comments, manifest.FieldComment{At: comment.At, Text: comment.Text})
+		written.Comments = append(written.Comments, manifest.Comment(comment))
 	}
 	return written
 }

@@ -24,9 +24,9 @@ type written struct {
 func (s *scenario) children() map[string]written {
 	s.t.Helper()
 	found := map[string]written{}
-	for _, kind := range render.Kinds() {
+	for _, kind := range render.ChildKinds() {
 		list := &metav1.PartialObjectMetadataList{}
-		list.SetGroupVersionKind(kind)
+		list.SetGroupVersionKind(kind.GroupVersionKind)
 		err := cluster.List(s.t.Context(), list, client.InNamespace(s.namespace),
 			client.MatchingLabels{names.LabelManagedBy: names.ManagedBy})
 		if meta.IsNoMatchError(err) {

@@ -142,6 +142,17 @@ func (c client) get(ctx context.Context, target Target, path string, most int64)
 	return body, nil
 }
 
+// fetch returns what a server reports at a path, as the function parse reads it from the response.
+func fetch[T any](
+	ctx context.Context, c client, target Target, path string, most int64, parse func([]byte) (T, error),
+) (T, error) {
+	body, err := c.get(ctx, target, path, most)
+	if err != nil {
+		return *new(T), err
+	}
+	return parse(body)
+}
+
 // checkStatus returns the error for a status code other than 200. The error is not final if the server can recover.
 func checkStatus(path string, code int) error {
 	switch {

@@ -47,11 +47,7 @@ func (c client) mcpServers(ctx context.Context, target Target, version string) (
 	if path == "" {
 		return []v1alpha2.MCPServerStatus{}, nil
 	}
-	body, err := c.get(ctx, target, path, maxAnswer)
-	if err != nil {
-		return nil, err
-	}
-	return parseMCPServers(body)
+	return fetch(ctx, c, target, path, maxAnswer, parseMCPServers)
 }
 
 // parseMCPServers parses a list of connectors ("connector_id", "connector_type") or a list of tool groups

@@ -2,7 +2,6 @@ package probe
 
 import (
 	"cmp"
-	"context"
 	"regexp"
 	"slices"
 	"strings"
@@ -24,19 +23,6 @@ type Models struct {
 	Listed []v1alpha2.ModelStatus
 	// LeftOut is the number of models with a valid ID that are not in Listed.
 	LeftOut int32
-}
-
-func (m Models) equal(other Models) bool {
-	return m.LeftOut == other.LeftOut && slices.Equal(m.Listed, other.Listed)
-}
-
-// models requests a server's list of models. It drops the metadata of the models.
-func (c client) models(ctx context.Context, target Target) (Models, error) {
-	body, err := c.get(ctx, target, modelsPath, maxAnswer)
-	if err != nil {
-		return Models{}, err
-	}
-	return parseModels(body)
 }
 
 // modelEntry is an entry in the list of models. Release 0.4 and newer releases use "id", with the other properties in
@@ -65,8 +51,8 @@ func (m *modelEntry) model() v1alpha2.ModelStatus {
 	return model
 }
 
-// parseModels sorts the list, because the servers of one stack can return it in different orders. It omits models with
-// an invalid ID.
+// parseModels drops the metadata of the models. It sorts the list, because the servers of one stack can return it in
+// different orders. It omits models with an invalid ID.
 func parseModels(body []byte) (Models, error) {
 	data, err := dataOf[modelEntry](body, "models")
 	if err != nil {

@@ -155,13 +155,13 @@ func (p *Prober) ask(ctx context.Context, target Target, known *Answer) result {
 	defer cancel()
 	now := result{version: known.Version}
 	if now.version == "" {
-		now.version, now.err = p.client.version(ctx, target)
+		now.version, now.err = fetch(ctx, p.client, target, versionPath, maxVersion, parseVersion)
 	}
 	if now.err == nil {
-		now.providers, now.err = p.client.providers(ctx, target)
+		now.providers, now.err = fetch(ctx, p.client, target, providersPath, maxAnswer, parseProviders)
 	}
 	if now.err == nil {
-		now.models, now.modelsErr = p.client.models(ctx, target)
+		now.models, now.modelsErr = fetch(ctx, p.client, target, modelsPath, maxAnswer, parseModels)
 	}
 	if now.err == nil && now.modelsErr == nil && target.MCP && known.MCPServers == nil {
 		now.mcpServers, now.mcpErr = p.client.mcpServers(ctx, target, now.version)

@@ -2,7 +2,6 @@ package probe
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"regexp"
 	"slices"
@@ -21,16 +20,6 @@ const (
 // nameForm matches valid names of APIs, providers and their types. The status shows these names.
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,127}$`)
 
-// providers requests a server's list of providers. It drops their settings, because the server inserts values from its
-// environment into them, and masks secrets only under a few known names (server fact 37).
-func (c client) providers(ctx context.Context, target Target) ([]v1alpha2.ProviderInfo, error) {
-	body, err := c.get(ctx, target, providersPath, maxAnswer)
-	if err != nil {
-		return nil, err
-	}
-	return parseProviders(body)
-}
-
 // providerEntry is an entry in the list of providers.
 type providerEntry struct {
 	API    string `json:"api"`
@@ -42,8 +31,9 @@ type providerEntry struct {
 	} `json:"health"`
 }
 
-// parseProviders sorts the list, because the servers of one stack can return it in different orders. It omits providers
-// with an invalid name.
+// parseProviders drops the settings of the providers, because the server inserts values from its environment into them,
+// and masks secrets only under a few known names (server fact 37). It sorts the list, because the servers of one stack
+// can return it in different orders. It omits providers with an invalid name.
 func parseProviders(body []byte) ([]v1alpha2.ProviderInfo, error) {
 	data, err := dataOf[providerEntry](body, "providers")
 	if err != nil {

@@ -72,7 +72,8 @@ func (s *server) update(now result) bool {
 		s.answer.Concluded = s.done
 	}
 	return before.Version != s.answer.Version || before.Concluded != s.answer.Concluded ||
-		!slices.Equal(before.Providers, s.answer.Providers) || !before.Models.equal(s.answer.Models) ||
+		!slices.Equal(before.Providers, s.answer.Providers) || before.Models.LeftOut != s.answer.Models.LeftOut ||
+		!slices.Equal(before.Models.Listed, s.answer.Models.Listed) ||
 		!slices.Equal(before.MCPServers, s.answer.MCPServers)
 }
 

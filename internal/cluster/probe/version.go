@@ -1,7 +1,6 @@
 package probe
 
 import (
-	"context"
 	"encoding/json"
 	"regexp"
 )
@@ -11,15 +10,6 @@ const maxVersion = 4 << 10
 
 // versionForm matches valid versions. The status shows the version, so it must not be arbitrary text from a server.
 var versionForm = regexp.MustCompile(`^[0-9][0-9A-Za-z.+_-]{0,62}$`)
-
-// version requests the version of a server.
-func (c client) version(ctx context.Context, target Target) (string, error) {
-	body, err := c.get(ctx, target, versionPath, maxVersion)
-	if err != nil {
-		return "", err
-	}
-	return parseVersion(body)
-}
 
 // parseVersion parses {"version": "0.7.1"}.
 func parseVersion(body []byte) (string, error) {

@@ -7,7 +7,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/utils/ptr"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
@@ -45,7 +44,8 @@ func New(stack *v1alpha2.LlamaStackDistribution, rendered []render.Object) (*Ren
 		}
 		object.SetOwnerReferences(nil) // they depend on permissions, and a new stack has no UID
 		found.objects = append(found.objects, object)
-		if one.GVK.Kind == kindDeployment && ptr.Deref(replicas(object), 1) > 0 {
+		replicas, given, _ := unstructured.NestedInt64(object.Object, "spec", "replicas")
+		if one.GVK.Kind == kindDeployment && (replicas > 0 || !given) {
 			found.objects = append(found.objects, pod(stack, object))
 		}
 	}
@@ -81,14 +81,6 @@ func (r *Rendering) explain(err error, object *unstructured.Unstructured) []stri
 		return nil
 	}
 	return explained.Texts
-}
-
-func replicas(deployment *unstructured.Unstructured) *int64 {
-	count, found, err := unstructured.NestedInt64(deployment.Object, "spec", "replicas")
-	if !found || err != nil {
-		return nil
-	}
-	return &count
 }
 
 // replaces reports whether an object is a Deployment whose changes stop the old pods before new ones start.

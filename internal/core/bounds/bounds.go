@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/pod-security-admission/api"
 )
 
@@ -45,9 +46,9 @@ type Rule struct {
 
 // For returns the first rule that applies to a namespace with these labels. It returns nil if the namespace has no
 // bounds. The labels have no effect unless NeedLabels returns true.
-func (b Bounds) For(namespace string, labels map[string]string) *Rule {
+func (b Bounds) For(namespace string, given labels.Set) *Rule {
 	for i := range b {
-		if b[i].names(namespace) && b[i].selects(labels) {
+		if b[i].names(namespace) && labels.SelectorFromSet(b[i].NamespaceLabels).Matches(given) {
 			return &b[i]
 		}
 	}
@@ -77,16 +78,6 @@ func (b Bounds) NeedLabels(namespace string) bool {
 // names reports whether a rule names a namespace.
 func (r *Rule) names(namespace string) bool {
 	return len(r.Namespaces) == 0 || matches(r.Namespaces, namespace)
-}
-
-// selects reports whether labels contain all labels of a rule.
-func (r *Rule) selects(labels map[string]string) bool {
-	for key, value := range r.NamespaceLabels {
-		if has, ok := labels[key]; !ok || has != value {
-			return false
-		}
-	}
-	return true
 }
 
 // matches reports whether a name matches one of the names and patterns.

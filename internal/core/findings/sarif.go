@@ -2,6 +2,7 @@ package findings
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 )
 
@@ -80,8 +81,8 @@ func (r *Report) sarif(version string) sarifLog {
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		results = append(results, sarifResult{
-			RuleID: f.Rule, RuleIndex: ruleIndex(f.Rule), Level: f.Level, Message: sarifText{f.Sentence()},
-			Locations: f.locations(),
+			RuleID: f.Rule, Level: f.Level, Message: sarifText{f.Sentence()}, Locations: f.locations(),
+			RuleIndex: slices.IndexFunc(rules, func(rule sarifRule) bool { return rule.ID == f.Rule }),
 		})
 	}
 	return sarifLog{
@@ -93,15 +94,6 @@ func (r *Report) sarif(version string) sarifLog {
 			ColumnKind: "unicodeCodePoints", Results: results,
 		}},
 	}
-}
-
-func ruleIndex(id string) int {
-	for i := range rules {
-		if rules[i].ID == id {
-			return i
-		}
-	}
-	return -1
 }
 
 // locations returns the line in the file and the field of a finding. A finding about generated text that is not in a

@@ -123,17 +123,11 @@ func Read(configMap *corev1.ConfigMap, last Config) (Config, field.ErrorList) {
 	}
 	for _, key := range slices.Concat(
 		slices.Sorted(maps.Keys(configMap.Data)), slices.Sorted(maps.Keys(configMap.BinaryData))) {
-		r.unknownKey(key)
+		if known := Keys(); !slices.Contains(known, key) {
+			r.fail(field.NewPath(key), key, unknown("key", key, known))
+		}
 	}
 	return config, r.errs
-}
-
-func (r *reader) unknownKey(key string) {
-	known := Keys()
-	if slices.Contains(known, key) {
-		return
-	}
-	r.fail(field.NewPath(key), key, unknown("key", key, known))
 }
 
 // unknown returns the error message for a name that is not among the known names.

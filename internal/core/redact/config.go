@@ -9,15 +9,12 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 )
 
-// maxConfig is the maximum size, in bytes, of a string that the package parses. Config returns only the size of a
+// maxConfig is the maximum size, in bytes, of a string that the package parses. It shows only the size of a
 // larger string.
 const maxConfig = 1 << 20
 
-// Config returns a configuration in YAML without its comments, with the values at the known-good places of a
-// configuration. It returns certificates unchanged, and only the size of any other text.
-func (k *Known) Config(text string) string { return k.file(configRoot, text) }
-
-// file returns the part of a file in a ConfigMap that is shown.
+// file returns the part of a file in a ConfigMap that is shown: for a configuration, its YAML without comments, with
+// the values at known-good places. It returns certificates unchanged, and only the size of any other text.
 func (k *Known) file(at Place, text string) string {
 	if text == "" || isCertificates(text) {
 		return text

@@ -60,14 +60,16 @@ func Root() Place { return root }
 // Value returns the part of a text, a number or a boolean that is shown at a place.
 func (p Place) Value(value any) any { return walker{}.value(p, value) }
 
-// Item returns the place of an item of the list at a place.
+// Item returns the place of an item of the list at a place. An environment variable of the operator has its own place.
 func (p Place) Item(item any) Place {
 	fields, is := item.(map[string]any)
 	if !is || p.form != inner || p.config || p.field != "env" {
 		return p
 	}
-	name, _ := fields["name"].(string)
-	return p.variable(name)
+	if variable, _ := fields["name"].(string); isOurs(variable) {
+		p.field = "ourEnv"
+	}
+	return p
 }
 
 // At returns the place of a field inside this place.
@@ -100,14 +102,6 @@ func (p Place) At(key string) Place {
 		inside.field = "" // the name of a file is not the name of a field
 	}
 	return inside
-}
-
-// variable returns the place of the fields of an environment variable.
-func (p Place) variable(name string) Place {
-	if isOurs(name) {
-		p.field = "ourEnv"
-	}
-	return p
 }
 
 // compiled returns a table with an entry for each word.

@@ -118,11 +118,6 @@ var childKinds = []ChildKind{
 // ChildKinds lists every kind of object that a stack can have, in apply order. Callers must not change the list.
 func ChildKinds() []ChildKind { return childKinds }
 
-// Kinds lists the group, version and kind of every object that a stack can have, in apply order.
-func Kinds() []schema.GroupVersionKind {
-	return kindsWhere(func(ChildKind) bool { return true })
-}
-
 // PrunedKinds lists the kinds whose objects the operator deletes when a stack no longer needs them. The list includes
 // pods, of which the operator deletes only preflight pods.
 func PrunedKinds() []schema.GroupVersionKind {

@@ -28,17 +28,22 @@ type acceptance struct {
 	} `json:"parents"`
 }
 
+// statusOf returns the status of an object. A status in an unknown form contains no usable information.
+func statusOf[T any](object *unstructured.Unstructured) T {
+	given, _, _ := unstructured.NestedMap(object.Object, "status")
+	var said T
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(given, &said); err != nil {
+		return *new(T)
+	}
+	return said
+}
+
 // PolicyNotAccepted returns a message, with the controller's own explanation, if a Gateway does not apply a
 // BackendTLSPolicy to the server. The message is empty if the Gateway applies the policy, or if no controller has
 // processed the policy yet. It is also empty if an older policy that a user created for the same Service takes
 // precedence.
 func PolicyNotAccepted(policy *unstructured.Unstructured, gateway types.NamespacedName) string {
-	given, _, _ := unstructured.NestedMap(policy.Object, "status")
-	var said gatewayv1.PolicyStatus
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(given, &said); err != nil {
-		return "" // a status in an unknown form contains no usable information
-	}
-	for _, ancestor := range said.Ancestors {
+	for _, ancestor := range statusOf[gatewayv1.PolicyStatus](policy).Ancestors {
 		of := ancestor.AncestorRef
 		namespace := policy.GetNamespace()
 		if of.Namespace != nil {
@@ -74,11 +79,7 @@ func denial(object *unstructured.Unstructured, conditions []metav1.Condition) *m
 // expose the server. The message is empty if the route is accepted, or if no controller has processed it yet. A Route
 // is accepted if at least one router admits it.
 func NotAccepted(object *unstructured.Unstructured) string {
-	given, _, _ := unstructured.NestedMap(object.Object, "status")
-	var said acceptance
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(given, &said); err != nil {
-		return "" // a status in an unknown form contains no usable information
-	}
+	said := statusOf[acceptance](object)
 	refused := said.refusal(object)
 	if refused == nil {
 		return ""
@@ -113,12 +114,7 @@ func (a *acceptance) refusal(object *unstructured.Unstructured) *metav1.Conditio
 // AdmittedHost returns the host name with which a router admits a Route, or an empty string. The host name in the spec
 // proves nothing, because a user can create the Route with the host name of another stack.
 func AdmittedHost(route *unstructured.Unstructured) string {
-	given, _, _ := unstructured.NestedMap(route.Object, "status")
-	var said acceptance
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(given, &said); err != nil {
-		return ""
-	}
-	for _, router := range said.Ingress {
+	for _, router := range statusOf[acceptance](route).Ingress {
 		if meta.IsStatusConditionTrue(router.Conditions, "Admitted") {
 			return router.Host
 		}

@@ -2,6 +2,7 @@ package suggest
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -123,20 +124,11 @@ func Unknown(path string) string {
 		under = "spec.providers.*"
 	}
 	for i := range words {
-		if w := &words[i]; (w.under == "" || w.under == under) && w.has(name) {
+		if w := &words[i]; (w.under == "" || w.under == under) && slices.Contains(strings.Fields(w.names), name) {
 			return w.message(under)
 		}
 	}
 	return ""
-}
-
-func (w *word) has(name string) bool {
-	for known := range strings.FieldsSeq(w.names) {
-		if known == name {
-			return true
-		}
-	}
-	return false
 }
 
 func (w *word) message(under string) string {

@@ -102,7 +102,8 @@ type builder struct {
 // begin reads the two configurations. It returns the reasons why no fields can replace overrideConfig.
 func begin(in plan.Input) (*builder, []Reason) {
 	b := &builder{Input: in, shown: map[string]bool{}}
-	if stays := b.otherStart(); len(stays) > 0 {
+	// With another start, the server cannot read a generated configuration.
+	if stays := slices.Concat(b.unknownBase(), b.ownStart(), b.ownFiles()); len(stays) > 0 {
 		return nil, stays
 	}
 	var err error
@@ -145,12 +146,7 @@ func read(data []byte) (object, error) {
 	return found, nil
 }
 
-// otherStart returns the reasons why the server cannot start with a generated configuration: its release or base is
-// unknown, or the user sets its command, arguments or files.
-func (b *builder) otherStart() []Reason {
-	return slices.Concat(b.unknownBase(), b.ownStart(), b.ownFiles())
-}
-
+// unknownBase returns a reason if the server's release, or the configuration in its image, is unknown.
 func (b *builder) unknownBase() []Reason {
 	switch image := b.Distribution.Image; {
 	case b.Distribution.DetectedBy == distribution.Unknown:

@@ -12,7 +12,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/draft"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/typecheck"
 )
@@ -172,6 +171,3 @@ func (c *candidate) commentSecret(variable string, at ...string) {
 }
 
 func sortedKeys(values object) []string { return slices.Sorted(maps.Keys(values)) }
-
-// apiField returns the field of spec.providers for an API.
-func apiField(api string) string { return draft.APIField(api) }

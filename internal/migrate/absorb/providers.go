@@ -8,6 +8,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/draft"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/provider"
 )
 
@@ -19,14 +20,14 @@ func (c *candidate) addProviders() {
 	}
 	for _, api := range sortedKeys(ours) {
 		if _, there := theirs[api]; !there {
-			c.disabled = append(c.disabled, apiField(api))
+			c.disabled = append(c.disabled, draft.APIField(api))
 		}
 	}
 	for _, listed := range listAt(c.base, "apis") {
 		api, _ := listed.(string)
 		_, provided := ours[api]
 		if !provided && !slices.Contains(listAt(c.want, "apis"), listed) {
-			c.disabled = append(c.disabled, apiField(api))
+			c.disabled = append(c.disabled, draft.APIField(api))
 		}
 	}
 }
@@ -47,12 +48,12 @@ func (c *candidate) addAPI(api string, theirs, ours []any) {
 			continue
 		}
 		path := fmt.Sprintf("providers.%s[%d]", api, i)
-		c.placed[fmt.Sprintf("spec.providers.%s[%d]", apiField(api), len(own))] = path
+		c.placed[fmt.Sprintf("spec.providers.%s[%d]", draft.APIField(api), len(own))] = path
 		own = append(own, c.provider(api, entry, path, strconv.Itoa(len(own))))
 	}
 	for _, entry := range ours {
 		if static, _ := envref.Static(textAt(entry, "provider_id")); !kept[static] {
-			c.disabled = append(c.disabled, apiField(api)+"/"+static)
+			c.disabled = append(c.disabled, draft.APIField(api)+"/"+static)
 		}
 	}
 	c.setProviders(api, own)
@@ -60,7 +61,7 @@ func (c *candidate) addAPI(api string, theirs, ours []any) {
 
 // setProviders writes a single provider as an object, and several providers as a list.
 func (c *candidate) setProviders(api string, own []any) {
-	field := apiField(api)
+	field := draft.APIField(api)
 	switch {
 	case len(own) == 0:
 		return
@@ -92,7 +93,8 @@ func byID(entries []any, id string) any {
 // provider returns an entry in the form that the spec uses.
 func (c *candidate) provider(api string, entry any, path, index string) object {
 	id, full := textAt(entry, "provider_id"), textAt(entry, "provider_type")
-	p := providerWriter{candidate: c, path: path + ".config", at: []string{"spec", "providers", apiField(api), index}}
+	place := []string{"spec", "providers", draft.APIField(api), index}
+	p := providerWriter{candidate: c, path: path + ".config", at: place}
 	p.kind, _ = c.Distribution.Release.Provider(api, full)
 	p.config, _ = clone(objectAt(entry, "config")).(object)
 	p.out = object{"id": id, "provider": c.shortType(api, full, p.kind)}

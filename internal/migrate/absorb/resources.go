@@ -3,6 +3,7 @@ package absorb
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/envref"
@@ -18,20 +19,11 @@ func (c *candidate) addResources() {
 		}
 		ours := tidyList(known.Kind, listAt(c.base, keys...))
 		for i, entry := range tidyList(known.Kind, listAt(c.want, keys...)) {
-			if !holds(ours, entry) {
+			if !slices.ContainsFunc(ours, func(known any) bool { return equal(known, entry) }) {
 				c.addResource(known, entry, fmt.Sprintf("%s[%d]", strings.Join(keys, "."), i))
 			}
 		}
 	}
-}
-
-func holds(list []any, value any) bool {
-	for _, item := range list {
-		if equal(item, value) {
-			return true
-		}
-	}
-	return false
 }
 
 // tidyList returns a list of resources without values that the server treats as missing: null, and empty metadata.

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 )
 
@@ -41,21 +43,8 @@ func (c *candidate) set(from any, there bool, to any, path []string) bool {
 		c.remove(path)
 	}
 	c.stays = append(c.stays, c.clearText(strings.Join(path, "."), path[len(path)-1], to, false)...)
-	putAt(c.settings, path, asJSON(to))
+	_ = unstructured.SetNestedField(c.settings, asJSON(to), path...) // fails only below a value that is not an object
 	return true
-}
-
-// putAt sets a value at a path of nested objects, and creates the objects that are missing.
-func putAt(into object, path []string, value any) {
-	for _, step := range path[:len(path)-1] {
-		inner, ok := into[step].(object)
-		if !ok {
-			inner = object{}
-			into[step] = inner
-		}
-		into = inner
-	}
-	into[path[len(path)-1]] = value
 }
 
 // remove removes a value, unless another field sets the value or a part of it, or removeSettings cannot contain the

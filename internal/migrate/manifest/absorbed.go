@@ -14,18 +14,11 @@ type Absorbed struct {
 	// Env contains entries to append to spec.workload.overrides.env.
 	Env []any
 	// Comments are comments on single fields.
-	Comments []FieldComment
+	Comments []Comment
 	// Remarks are comments above the spec.
 	Remarks []string
 	// Stays contains a sentence for each reason why overrideConfig does not change.
 	Stays []string
-}
-
-// FieldComment is a comment on a field.
-type FieldComment struct {
-	// At is the path of the field, for example spec, providers, inference, 0, apiKey.
-	At   []string
-	Text string
 }
 
 // into sets the fields in a v1alpha2 stack, and adds the comments to notes. If Spec is empty, it only adds a comment

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 )
 
@@ -62,12 +64,7 @@ func setMissing(object map[string]any, key string, value any) {
 
 // child returns a nested object, and false if there is none.
 func child(object map[string]any, steps ...string) (map[string]any, bool) {
-	for _, step := range steps {
-		inner, ok := object[step].(map[string]any)
-		if !ok {
-			return nil, false
-		}
-		object = inner
-	}
-	return object, true
+	value, _, _ := unstructured.NestedFieldNoCopy(object, steps...) // a value that is not an object has no fields
+	inner, ok := value.(map[string]any)
+	return inner, ok
 }

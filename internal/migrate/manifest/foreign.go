@@ -25,6 +25,7 @@ type Foreign struct {
 
 // Comment is a comment on a field of a manifest.
 type Comment struct {
+	// At is the path of the field, for example spec, providers, inference, 0, apiKey.
 	At   []string
 	Text string
 }

@@ -7,6 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/yamlnode"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/migrate/convert"
 )
 
@@ -46,15 +47,7 @@ var moved = map[string]string{
 // converted. Invalid YAML results in no comments.
 func readText(source []byte, to string) text {
 	root, t := parse(source)
-	if root == nil {
-		return t
-	}
-	same := false
-	if root.Kind == yaml.MappingNode {
-		for i := 0; i+1 < len(root.Content); i += 2 {
-			same = same || root.Content[i].Value == "apiVersion" && root.Content[i+1].Value == to
-		}
-	}
+	same := yamlnode.Text(root, "apiVersion") == to
 	t.read(root, nil, func(at []string) []string {
 		if same {
 			return at
@@ -70,19 +63,17 @@ func readText(source []byte, to string) text {
 // readForeign reads the comments in the YAML of an object of another kind.
 func readForeign(source []byte, placed func([]string) []string) text {
 	root, t := parse(source)
-	if root != nil {
-		t.read(root, nil, placed)
-	}
+	t.read(root, nil, placed)
 	return t
 }
 
-// parse parses a document, and reads the comments above and below it. The root is nil if the source is empty or
-// invalid.
+// parse parses a document, and reads the comments above and below it. The root has no content if the source is empty
+// or invalid.
 func parse(source []byte) (*yaml.Node, text) {
 	t := text{pairs: make(map[string]*pair)}
 	var document yaml.Node
 	if len(source) == 0 || yaml.Unmarshal(source, &document) != nil || len(document.Content) == 0 {
-		return nil, t
+		return &yaml.Node{}, t
 	}
 	root := document.Content[0]
 	t.head, t.foot = document.HeadComment, document.FootComment
@@ -123,15 +114,10 @@ func joinPlace(steps []string) string { return strings.Join(steps, separator) }
 
 // keys returns the keys of a mapping in the order of the text.
 func (t *text) keys(at []string) []string {
-	p, ok := t.pairs[joinPlace(at)]
-	if !ok || p.value.Kind != yaml.MappingNode {
-		return nil
+	if p, ok := t.pairs[joinPlace(at)]; ok {
+		return yamlnode.Keys(p.value)
 	}
-	var found []string
-	for i := 0; i < len(p.value.Content); i += 2 {
-		found = append(found, p.value.Content[i].Value)
-	}
-	return found
+	return nil
 }
 
 // commentKey copies the comments on a key of the source.

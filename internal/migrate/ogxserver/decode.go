@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"reflect"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/typecheck"
 )
 
@@ -75,15 +77,6 @@ func oneDistribution(object map[string]any) []string {
 
 // at returns the value at a path in an object, or nil if there is none.
 func at(object map[string]any, steps ...string) any {
-	for i, step := range steps {
-		if i == len(steps)-1 {
-			return object[step]
-		}
-		inner, ok := object[step].(map[string]any)
-		if !ok {
-			return nil
-		}
-		object = inner
-	}
-	return object
+	value, _, _ := unstructured.NestedFieldNoCopy(object, steps...) // a value that is not an object has no fields
+	return value
 }

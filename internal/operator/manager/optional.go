@@ -32,18 +32,15 @@ func definitionOptions(name string) cache.Options {
 	}
 }
 
-// mirrorSetOptions keeps the specification of mirror sets in a cache.
-func mirrorSetOptions() cache.Options {
-	return cache.Options{ReaderFailOnMissingInformer: true, DefaultTransform: cache.TransformStripManagedFields()}
-}
-
 // addMirrorSets adds a cache for the mirror sets of the cluster. An operator that is limited to some namespaces cannot
 // read them.
 func addMirrorSets(mgr ctrl.Manager, config *rest.Config, namespaces []string) (cache.Cache, error) {
 	if len(namespaces) > 0 {
 		return nil, nil //nolint:nilnil // mirror sets are cluster-scoped
 	}
-	return addCache(mgr, config, "mirror sets", mirrorSetOptions())
+	return addCache(mgr, config, "mirror sets", cache.Options{
+		ReaderFailOnMissingInformer: true, DefaultTransform: cache.TransformStripManagedFields(),
+	})
 }
 
 // addOptional adds a cache for the kinds that some clusters do not serve. It adds caches for the definitions of these

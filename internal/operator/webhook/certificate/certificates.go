@@ -6,17 +6,23 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
-	apiextensionsclient "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset/typed/apiextensions/v1"
-	admissionclient "k8s.io/client-go/kubernetes/typed/admissionregistration/v1"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/client-go/dynamic"
 	coreclient "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 )
+
+const definitionKind = "CustomResourceDefinition"
 
 // Options are the options of Certificates.
 type Options struct {
@@ -33,8 +39,9 @@ type Options struct {
 
 // Certificates creates, renews and serves the webhook certificate, and injects the CA bundle. It runs in every replica.
 type Certificates struct {
-	source   *source
-	injector *injector
+	source *source
+	// targets are the objects from which the API server reads the bundle.
+	targets []*target
 }
 
 // New returns Certificates for the API server in `config`. It makes no API call.
@@ -46,18 +53,25 @@ func New(config *rest.Config, options Options) (*Certificates, error) {
 	if err != nil {
 		return nil, err
 	}
-	result := &Certificates{source: newSource(c, options)}
-	result.injector = newInjector(c, options, result.source)
-	return result, nil
+	from := newSource(c, options)
+	return &Certificates{source: from, targets: []*target{
+		newTarget(c, options, from, apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions"),
+			definitionKind, names.CustomResourceDefinition),
+		newTarget(c, options, from, admissionv1.SchemeGroupVersion.WithResource("validatingwebhookconfigurations"),
+			"ValidatingWebhookConfiguration", names.ValidatingWebhookConfiguration),
+	}}, nil
 }
 
 // Start runs until ctx ends, and then returns nil. It reports failures in the log, in events and in metrics, and
 // retries. It does not wait for caches or for a lease.
 func (c *Certificates) Start(ctx context.Context) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { c.source.run(ctx); return nil })
-	group.Go(func() error { c.injector.run(ctx); return nil })
-	return group.Wait()
+	var group sync.WaitGroup
+	group.Go(func() { c.source.run(ctx, c.source.look) })
+	for _, target := range c.targets {
+		group.Go(func() { target.run(ctx, target.look) })
+	}
+	group.Wait()
+	return nil
 }
 
 // GetCertificate returns the current serving certificate, for tls.Config. It returns an error if there is none yet.
@@ -77,7 +91,12 @@ func (c *Certificates) Check(*http.Request) error {
 	if c.source.current.Load() == nil {
 		return errNoCertificate
 	}
-	return c.injector.check()
+	for _, target := range c.targets {
+		if !target.settled.Load() {
+			return fmt.Errorf("the webhook certificate authority is not yet in %s %q", target.kind, target.name)
+		}
+	}
+	return nil
 }
 
 // CABundle returns the certificate authorities that clients have to trust, in PEM format. It returns nil while there is
@@ -112,10 +131,9 @@ func (w *withCertificates) Start(ctx context.Context) error {
 
 // clients holds the API clients, which share one connection pool.
 type clients struct {
-	core        coreclient.SecretsGetter
-	admission   admissionclient.ValidatingWebhookConfigurationsGetter
-	definitions apiextensionsclient.CustomResourceDefinitionsGetter
-	metadata    metadata.Interface
+	core     coreclient.SecretsGetter
+	objects  dynamic.Interface
+	metadata metadata.Interface
 }
 
 func newClients(config *rest.Config) (clients, error) {
@@ -124,11 +142,10 @@ func newClients(config *rest.Config) (clients, error) {
 		return clients{}, fmt.Errorf("create a client for certificates: %w", err)
 	}
 	core, coreErr := coreclient.NewForConfigAndClient(config, calls)
-	admission, admissionErr := admissionclient.NewForConfigAndClient(config, calls)
-	definitions, definitionsErr := apiextensionsclient.NewForConfigAndClient(config, calls)
+	objects, objectsErr := dynamic.NewForConfigAndClient(config, calls)
 	watches, watchesErr := metadata.NewForConfigAndClient(metadata.ConfigFor(config), calls)
-	if err := errors.Join(coreErr, admissionErr, definitionsErr, watchesErr); err != nil {
+	if err := errors.Join(coreErr, objectsErr, watchesErr); err != nil {
 		return clients{}, fmt.Errorf("create clients for certificates: %w", err)
 	}
-	return clients{core: core, admission: admission, definitions: definitions, metadata: watches}, nil
+	return clients{core: core, objects: objects, metadata: watches}, nil
 }

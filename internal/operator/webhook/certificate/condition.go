@@ -2,14 +2,13 @@ package certificate
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"slices"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 )
@@ -28,36 +27,42 @@ const ReasonNotInjected = "CABundleNotInjected"
 // maxMessage is the maximum length in bytes of a condition's message, as in metav1.Condition.
 const maxMessage = 32 << 10
 
-// reports returns true if the definition already has the condition for a problem, or if there is neither a condition
-// nor a problem. It does not compare messages, because the message for the same problem can vary.
-func (w webhooks) reports(problem string) bool {
-	return slices.ContainsFunc(w.conditions, func(condition apiextensionsv1.CustomResourceDefinitionCondition) bool {
-		return condition.Type == Untrusted
-	}) == (problem != "")
+// condition sets the definition's condition for a problem, or removes it if `problem` is empty, and returns the pause
+// before the next call of the function `look`. It does not compare messages, because the message for the same problem
+// can vary. A ValidatingWebhookConfiguration has no conditions.
+func (t *target) condition(ctx context.Context, found *webhooks, problem string) time.Duration {
+	now := t.clock.Now()
+	told := slices.ContainsFunc(found.Status.Conditions, func(c apiextensionsv1.CustomResourceDefinitionCondition) bool {
+		return c.Type == Untrusted
+	})
+	switch {
+	case t.kind != definitionKind || told == (problem != ""):
+		return longestPause
+	case t.tells.TokensAt(now) < 1:
+		return writePause
+	}
+	if err := t.tell(ctx, problem, now); err != nil {
+		log.FromContext(ctx).V(1).Info("Cannot write the condition", "kind", t.kind, "name", t.name, "error", err.Error())
+		return quietRetry
+	}
+	t.tells.AllowN(now, 1)
+	return longestPause
 }
 
-// tellDefinition returns a function that sets the condition of the CustomResourceDefinition for a problem, or removes
-// the condition if `problem` is empty. The function does not change the conditions of other programs.
-func tellDefinition(c clients) func(ctx context.Context, problem string, now time.Time) error {
-	force := true
-	options := metav1.PatchOptions{FieldManager: names.FieldManager, Force: &force}
-	return func(ctx context.Context, problem string, now time.Time) error {
-		wanted := []any{}
-		if problem != "" {
-			wanted = append(wanted, apiextensionsv1.CustomResourceDefinitionCondition{
-				Type: Untrusted, Status: apiextensionsv1.ConditionTrue, LastTransitionTime: metav1.NewTime(now),
-				Reason: ReasonNotInjected, Message: problem[:min(len(problem), maxMessage)],
-			})
-		}
-		patch, err := json.Marshal(map[string]any{
-			"apiVersion": apiextensionsv1.SchemeGroupVersion.String(), "kind": "CustomResourceDefinition",
-			"metadata": map[string]any{"name": names.CustomResourceDefinition}, "status": map[string]any{"conditions": wanted},
+// tell writes the condition for a problem, or removes it. It does not change the conditions of other programs.
+func (t *target) tell(ctx context.Context, problem string, now time.Time) error {
+	conditions := []any{}
+	if problem != "" {
+		conditions = append(conditions, map[string]any{
+			"type": string(Untrusted), "status": string(apiextensionsv1.ConditionTrue),
+			"lastTransitionTime": now.UTC().Format(time.RFC3339),
+			"reason":             ReasonNotInjected, "message": problem[:min(len(problem), maxMessage)],
 		})
-		if err != nil {
-			return fmt.Errorf("encode a condition: %w", err)
-		}
-		_, err = c.definitions.CustomResourceDefinitions().Patch(ctx, names.CustomResourceDefinition, types.ApplyPatchType,
-			patch, options, "status")
-		return err
 	}
+	definition := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"conditions": conditions}}}
+	definition.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind(t.kind))
+	definition.SetName(t.name)
+	_, err := t.objects.ApplyStatus(ctx, t.name, definition,
+		metav1.ApplyOptions{FieldManager: names.FieldManager, Force: true})
+	return err
 }

@@ -9,6 +9,7 @@ import (
 	"crypto/x509/pkix"
 	"fmt"
 	"math/big"
+	"slices"
 	"time"
 )
 
@@ -35,7 +36,10 @@ func newAuthority(now time.Time) (authority, error) {
 
 // issue creates a serving certificate for the DNS names. The first name is its subject.
 func (a authority) issue(dnsNames []string, now time.Time) (*tls.Certificate, error) {
-	template, key, err := prepare(subject(dnsNames[0]), now, earlier(now.Add(servingLife), a.certificate.NotAfter))
+	// RFC 5280 does not allow a longer subject than 64 characters.
+	subject := dnsNames[0][:min(len(dnsNames[0]), 64)]
+	notAfter := slices.MinFunc([]time.Time{now.Add(servingLife), a.certificate.NotAfter}, time.Time.Compare)
+	template, key, err := prepare(subject, now, notAfter)
 	if err != nil {
 		return nil, err
 	}
@@ -58,9 +62,6 @@ func sign(template, parent *x509.Certificate, key, signer *ecdsa.PrivateKey) (*x
 	return x509.ParseCertificate(der)
 }
 
-// subject returns the first 64 characters of a name, because RFC 5280 does not allow a longer subject.
-func subject(name string) string { return name[:min(len(name), 64)] }
-
 func prepare(name string, now, notAfter time.Time) (*x509.Certificate, *ecdsa.PrivateKey, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -76,11 +77,4 @@ func prepare(name string, now, notAfter time.Time) (*x509.Certificate, *ecdsa.Pr
 		NotAfter:              notAfter.Truncate(time.Second),
 		BasicConstraintsValid: true,
 	}, key, nil
-}
-
-func earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
 }

@@ -2,12 +2,13 @@ package certificate
 
 import (
 	"context"
+	"sync"
 	"time"
 
+	"golang.org/x/time/rate"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/tools/cache"
@@ -32,42 +33,57 @@ func (s signal) send() {
 	}
 }
 
-// loop calls the function `look` immediately, whenever the signal `changed` is sent, and after each pause that `look`
+// worker keeps one object as it should be.
+type worker struct {
+	name    string
+	watched metadata.ResourceInterface
+	clock   clock.Clock
+	report  *reporter
+	writes  *rate.Limiter
+	changed signal
+}
+
+func newWorker(watched metadata.ResourceInterface, name string, options Options, action string) worker {
+	return worker{
+		name: name, watched: watched, clock: options.Clock, report: newReporter(options, action),
+		writes: rate.NewLimiter(rate.Every(writePause), writeBurst), changed: newSignal(),
+	}
+}
+
+// run calls the function `look` immediately, whenever the signal `changed` is sent, and after each pause that `look`
 // returns, until ctx ends.
-func loop(ctx context.Context, clock clock.Clock, changed signal, look func(context.Context) time.Duration) {
+func (w *worker) run(ctx context.Context, look func(context.Context) time.Duration) {
+	var watch sync.WaitGroup
+	defer watch.Wait()
+	watch.Go(func() { w.watch(ctx) })
 	for ctx.Err() == nil {
-		timer := clock.NewTimer(min(look(ctx), longestPause))
+		timer := w.clock.NewTimer(min(look(ctx), longestPause))
 		select {
 		case <-ctx.Done():
-		case <-changed:
+		case <-w.changed:
 		case <-timer.C():
 		}
 		timer.Stop()
 	}
 }
 
-// watchOne sends the signal `changed` whenever one object may have changed, until ctx ends. It watches only metadata,
-// so that no private key is cached. The loop reads the object from the API server, and therefore never acts on stale
-// data.
-func watchOne(
-	ctx context.Context, calls metadata.Interface, of schema.GroupVersionResource, namespace, name string, changed signal,
-) {
-	one := only(calls.Resource(of).Namespace(namespace), name)
-	watches := informer.New(cache.ToListWatcherWithWatchListSemantics(one, calls), &metav1.PartialObjectMetadata{}, 0,
-		cache.Indexers{})
+// watch sends the signal `changed` whenever the object may have changed, until ctx ends. It watches only metadata, so
+// that no private key is cached. The function `look` reads the object from the API server, and therefore never acts on
+// stale data.
+func (w *worker) watch(ctx context.Context) {
+	watches := informer.New(only(w.watched, w.name), &metav1.PartialObjectMetadata{}, 0, cache.Indexers{})
 	// The next three methods return an error only if the informer has already started.
 	_ = watches.SetTransform(func(any) (any, error) {
-		return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}, nil
+		return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: w.name}}, nil
 	})
 	_ = watches.SetWatchErrorHandlerWithContext(func(ctx context.Context, _ *cache.Reflector, err error) {
 		// This is a debug message, because the loop that reads the object reports the API server's errors.
-		log.FromContext(ctx).V(1).Info("Cannot watch the object; trying again", "resource", of.Resource, "name", name,
-			"error", err.Error())
+		log.FromContext(ctx).V(1).Info("Cannot watch the object; trying again", "name", w.name, "error", err.Error())
 	})
 	_, _ = watches.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(any) { changed.send() },
-		UpdateFunc: func(any, any) { changed.send() },
-		DeleteFunc: func(any) { changed.send() },
+		AddFunc:    func(any) { w.changed.send() },
+		UpdateFunc: func(any, any) { w.changed.send() },
+		DeleteFunc: func(any) { w.changed.send() },
 	})
 	watches.RunWithContext(ctx)
 }

@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -32,38 +31,18 @@ const (
 // reporter reports a failure once. It reports the same failure again only after a different failure or a success.
 type reporter struct {
 	recorder events.EventRecorder // nil means no events
-	// secret is the Secret with the certificates. regards is the object that events refer to.
-	secret  *metav1.PartialObjectMetadata
-	regards *metav1.PartialObjectMetadata
+	// regards is the object that events refer to.
+	regards corev1.ObjectReference
 	action  string
 	told    string
 	pause   time.Duration
 }
 
-// newReporter returns a reporter for the failures of an action. The events name this action.
+// newReporter returns a reporter for the failures of an action. The events name this action, and refer to the Secret.
 func newReporter(options Options, action string) *reporter {
-	secret := regard(corev1.SchemeGroupVersion.WithKind("Secret"),
-		metav1.ObjectMeta{Namespace: options.Namespace, Name: names.WebhookCertificateSecret})
-	return &reporter{recorder: options.Recorder, action: action, secret: secret, regards: secret}
-}
-
-// about makes later events refer to the object with the given metadata, so that kubectl describe shows them for the
-// object. While the object cannot be read, events refer to the Secret.
-func (r *reporter) about(kind schema.GroupVersionKind, found metav1.ObjectMeta) {
-	r.regards = r.secret
-	if found.UID != "" {
-		r.regards = regard(kind, found)
-	}
-}
-
-// regard returns the metadata that an event needs to refer to an object.
-func regard(kind schema.GroupVersionKind, object metav1.ObjectMeta) *metav1.PartialObjectMetadata {
-	regarded := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
-		Namespace: object.Namespace, Name: object.Name,
-		UID: object.UID,
+	return &reporter{recorder: options.Recorder, action: action, regards: corev1.ObjectReference{
+		APIVersion: "v1", Kind: "Secret", Namespace: options.Namespace, Name: names.WebhookCertificateSecret,
 	}}
-	regarded.SetGroupVersionKind(kind)
-	return regarded
 }
 
 // failed reports a failure, and returns the pause before the next attempt.
@@ -94,7 +73,7 @@ func (r *reporter) tell(ctx context.Context, err error) {
 	log.FromContext(ctx).Error(err, "The API server might not trust the webhooks; trying again")
 	if r.recorder != nil {
 		note := err.Error()
-		r.recorder.Eventf(r.regards, nil, corev1.EventTypeWarning, v1alpha2.EventWebhookCertificateFailed, r.action,
+		r.recorder.Eventf(&r.regards, nil, corev1.EventTypeWarning, v1alpha2.EventWebhookCertificateFailed, r.action,
 			"%s", note[:min(len(note), maxNote)])
 	}
 }

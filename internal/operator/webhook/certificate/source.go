@@ -7,17 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"sync"
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/time/rate"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	coreclient "k8s.io/client-go/kubernetes/typed/core/v1"
-	"k8s.io/client-go/metadata"
-	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
@@ -34,14 +30,11 @@ const (
 
 // source manages the Secret and the certificates that are served from it.
 type source struct {
+	worker
+
 	secrets   coreclient.SecretInterface
-	metadata  metadata.Interface
 	namespace string
 	dnsNames  []string
-	clock     clock.Clock
-	report    *reporter
-	writes    *rate.Limiter
-	changed   signal
 	// published are the signals to the users of the bundle.
 	published []signal
 	current   atomic.Pointer[served]
@@ -56,23 +49,12 @@ type served struct {
 }
 
 func newSource(c clients, options Options) *source {
+	watched := c.metadata.Resource(corev1.SchemeGroupVersion.WithResource("secrets")).Namespace(options.Namespace)
 	return &source{
-		secrets: c.core.Secrets(options.Namespace), metadata: c.metadata, namespace: options.Namespace,
-		dnsNames: []string{options.Service + "." + options.Namespace + ".svc"}, clock: options.Clock,
-		report: newReporter(options, "RenewCertificate"), writes: rate.NewLimiter(rate.Every(writePause), writeBurst),
-		changed: newSignal(),
+		worker:  newWorker(watched, names.WebhookCertificateSecret, options, "RenewCertificate"),
+		secrets: c.core.Secrets(options.Namespace), namespace: options.Namespace,
+		dnsNames: []string{options.Service + "." + options.Namespace + ".svc"},
 	}
-}
-
-// run manages the certificates until ctx ends.
-func (s *source) run(ctx context.Context) {
-	var group sync.WaitGroup
-	defer group.Wait()
-	group.Go(func() {
-		watchOne(ctx, s.metadata, corev1.SchemeGroupVersion.WithResource("secrets"), s.namespace,
-			names.WebhookCertificateSecret, s.changed)
-	})
-	loop(ctx, s.clock, s.changed, s.look)
 }
 
 // look reads the Secret, renews the certificates that are due, and returns the pause before the next call.
@@ -130,7 +112,7 @@ func (s *source) secret(ctx context.Context) (*corev1.Secret, error) {
 	case err != nil:
 		return nil, err
 	}
-	s.report.about(corev1.SchemeGroupVersion.WithKind("Secret"), secret.ObjectMeta)
+	s.report.regards.UID = secret.UID
 	if !isManaged(secret) {
 		return nil, fmt.Errorf("the Secret has the type %q and does not belong to the operator; delete the Secret so that the operator can create its own", secret.Type)
 	}
