@@ -22,6 +22,9 @@ type lookup struct {
 // do returns an answer from memory if the answer is new enough, or if the name contains a digest whose content is in
 // memory, because such content never changes. Otherwise, it sends a request to the registry.
 func (l *lookup) do(ctx context.Context, old ages) reading {
+	if l.of.digest {
+		return l.doDigest(ctx, old)
+	}
 	if pinned, err := v1.NewHash(l.ref.Identifier()); err == nil {
 		if found, ok := l.known(pinned); ok {
 			return result(pinned, found, time.Now())
