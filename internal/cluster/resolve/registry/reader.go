@@ -86,28 +86,19 @@ func (r *Reader) ReadProvider(ctx context.Context, image string, credentials aut
 func (r *Reader) ask(
 	ctx context.Context, image string, credentials authn.Keychain, of question, old ages,
 ) (read reading) {
-	verb := "read"
-	if of.digest {
-		verb = "compare"
-	}
 	refs, err := r.references(image)
 	switch {
 	case err != nil && of.digest:
-		return reading{err: fmt.Errorf("compare image %q: %w", image, err)}
+		return reading{err: of.failed(image, err)}
 	case err != nil:
 		return reading{err: err}
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.options.timeout())
 	defer cancel()
+	end, _ := ctx.Deadline()
 	var failed mirrorsError
 	for i, ref := range refs {
-		read = within(ctx, len(refs)-i, func(ctx context.Context) reading {
-			one, err := r.newLookup(ctx, ref, credentials, of)
-			if err != nil {
-				return reading{err: err}
-			}
-			return r.together(ctx, one.of, func() reading { return one.do(ctx, old) })
-		})
+		read = r.askPlace(ctx, time.Until(end)/time.Duration(len(refs)-i), ref, credentials, of, old)
 		if read.err == nil {
 			return read
 		}
@@ -116,18 +107,21 @@ func (r *Reader) ask(
 			break // the other places have the same content, or the caller no longer waits
 		}
 	}
-	read.err = fmt.Errorf("%s image %q: %w", verb, image, failed.orOnly())
+	read.err = of.failed(image, failed.orOnly())
 	return read
 }
 
-// within calls the function `ask` with a time limit: the remaining time divided by the number of places left to try.
-func within(ctx context.Context, left int, ask func(context.Context) reading) reading {
-	if deadline, ok := ctx.Deadline(); ok && left > 1 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)/time.Duration(left))
-		defer cancel()
+// askPlace answers a question about an image in one repository.
+func (r *Reader) askPlace(
+	ctx context.Context, timeout time.Duration, ref name.Reference, credentials authn.Keychain, of question, old ages,
+) reading {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	one, err := r.newLookup(ctx, ref, credentials, of)
+	if err != nil {
+		return reading{err: err}
 	}
-	return ask(ctx)
+	return r.together(ctx, one.of, func() reading { return one.do(ctx, old) })
 }
 
 // newLookup returns the lookup for a question about a reference, with the credentials for its repository.
@@ -175,23 +169,6 @@ func fingerprint(ctx context.Context, auth authn.Authenticator) ([sha256.Size]by
 		return [sha256.Size]byte{}, errors.New("the credentials cannot be used")
 	}
 	return sha256.Sum256(content), nil
-}
-
-// follow reads the content that the manifest, or the index, of an image leads to.
-func (r *Reader) follow(ctx context.Context, way *trail, top *manifest, provider bool) (*Image, error) {
-	single, _, err := forPlatform(ctx, way, top, r.options.platform())
-	if err != nil {
-		return nil, err
-	}
-	config, err := readImageConfig(ctx, single, way.config)
-	if err != nil {
-		return nil, err
-	}
-	if provider {
-		label, err := config.provider(ctx)
-		return &Image{Provider: label}, err
-	}
-	return contentOf(ctx, single, config, way.layer)
 }
 
 // reference returns the reference to try first.
