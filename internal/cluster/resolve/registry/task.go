@@ -312,9 +312,12 @@ func message(err error) string {
 // pauseOf returns the shortest pause before another attempt to read an image of a task. It returns false if no image
 // needs one.
 func (p *Pool) pauseOf(task *task) (shortest time.Duration, again bool) {
-	for _, outcome := range task.pass {
+	for image, outcome := range task.pass {
 		if task.ended(outcome) {
 			continue
+		}
+		if task.kind != compareTag {
+			outcome = task.found[image] // a failure does not shorten the pause of an image that was read before
 		}
 		pause := p.pause(outcome, task.failures)
 		if task.kind == compareTag { // the pause is never longer than the interval between comparisons
