@@ -9,30 +9,6 @@ import (
 // configurations and the metadata of external providers. A stack needs its data until the stack is rolled out.
 const maxKept = 32 << 20
 
-// part is the part of a task that the pool needs to enforce its bounds.
-type part struct {
-	namespace string
-	// busy reports whether the task waits for a free share of the pool.
-	busy bool
-	// The field place is the task's element in the list of tasks that keep data. The field counted is the number of bytes
-	// that the pool counts for the task. The field dropped reports whether the pool dropped the data of the task to make
-	// room for other tasks.
-	place   *list.Element
-	counted int
-	dropped bool
-}
-
-func (one *part) bounds() *part { return one }
-
-// keeper is a task that keeps data from an image.
-type keeper interface {
-	bounds() *part
-	// size returns the number of bytes that the task keeps.
-	size() int
-	// drop discards the data.
-	drop()
-}
-
 // kept contains the tasks of a namespace that keep data, oldest first.
 type kept struct {
 	tasks list.List
@@ -41,60 +17,48 @@ type kept struct {
 
 // keep counts the data of a task. The data must not have been counted yet. If all tasks of its namespace together keep
 // more than maxKept bytes, keep drops the data of the oldest tasks. A later request for dropped data reads it again.
-func (p *Pool) keep(one keeper) {
-	own := one.bounds()
-	if own.counted = one.size(); own.counted == 0 {
+func (p *Pool) keep(one *task) {
+	if one.counted = sizeOf(one.found); one.counted == 0 {
 		return
 	}
-	all, ok := p.kept[own.namespace]
+	all, ok := p.kept[one.stack.Namespace]
 	if !ok {
 		all = &kept{}
-		p.kept[own.namespace] = all
+		p.kept[one.stack.Namespace] = all
 	}
-	own.place = all.tasks.PushBack(one)
-	all.size += own.counted
+	one.place = all.tasks.PushBack(one)
+	all.size += one.counted
 	for all.size > maxKept {
-		oldest := all.tasks.Front().Value.(keeper)
+		oldest := all.tasks.Front().Value.(*task)
 		p.unkeep(oldest)
-		oldest.drop()
-		oldest.bounds().dropped = true
+		oldest.found, oldest.pass, oldest.dropped = nil, nil, true
 	}
 }
 
 // unkeep stops counting the data that a task keeps.
-func (p *Pool) unkeep(one keeper) {
-	own := one.bounds()
-	if own.place == nil {
+func (p *Pool) unkeep(one *task) {
+	if one.place == nil {
 		return
 	}
-	all := p.kept[own.namespace]
-	all.tasks.Remove(own.place)
-	all.size -= own.counted
-	own.place, own.counted = nil, 0
+	all := p.kept[one.stack.Namespace]
+	all.tasks.Remove(one.place)
+	all.size -= one.counted
+	one.place, one.counted = nil, 0
 	if all.tasks.Len() == 0 {
-		delete(p.kept, own.namespace)
+		delete(p.kept, one.stack.Namespace)
 	}
 }
-
-// size returns the size of a task's configuration.
-func (t *task) size() int {
-	if t.outcome.Image == nil {
-		return 0
-	}
-	return len(t.outcome.Image.Config)
-}
-
-func (t *task) drop() { t.outcome = Outcome{} }
 
 // setBusy records whether a task waits for a free share of the pool.
-func (p *Pool) setBusy(one *part, waits bool) {
+func (p *Pool) setBusy(one *task, waits bool) {
 	if one.busy == waits {
 		return
 	}
+	namespace := one.stack.Namespace
 	if one.busy = waits; waits {
-		p.busy[one.namespace]++
-	} else if p.busy[one.namespace]--; p.busy[one.namespace] == 0 {
-		delete(p.busy, one.namespace)
+		p.busy[namespace]++
+	} else if p.busy[namespace]--; p.busy[namespace] == 0 {
+		delete(p.busy, namespace)
 	}
 }
 

@@ -15,6 +15,13 @@ func has(pool *Pool, target Target) bool {
 	return ok
 }
 
+// concludes makes the pool conclude an attempt to read a server's image. It reports whether the stack must be notified.
+func concludes(pool *Pool, target Target, outcome Outcome) bool {
+	task := pool.tasks[key{stack: target.Stack}]
+	task.pass = map[string]Outcome{}
+	return pool.conclude(task, target.Image, outcome, false)
+}
+
 // TestPoolKeepsLittle checks that the pool keeps a bounded amount of data for a namespace, regardless of the number of
 // its stacks. It also checks that the pool reads dropped data again, and that no other namespace loses data.
 func TestPoolKeepsLittle(t *testing.T) {
@@ -22,7 +29,7 @@ func TestPoolKeepsLittle(t *testing.T) {
 	add := func(namespace, name string, size int) Target {
 		added := Target{Stack: types.NamespacedName{Namespace: namespace, Name: name}, Image: "a"}
 		pool.Read(added)
-		if !pool.conclude(added, Outcome{Image: &Image{Config: make([]byte, size)}}) {
+		if !concludes(pool, added, Outcome{Image: &Image{Config: make([]byte, size)}}) {
 			t.Fatal("the pool did not report the read image")
 		}
 		return added
@@ -41,16 +48,16 @@ func TestPoolKeepsLittle(t *testing.T) {
 	}
 	// The pool reads the first image again, and drops other data to keep it.
 	size := pool.kept["ns"].size
-	if _, reader, _, _ := pool.begin(first.Stack); reader == nil {
+	if _, ok := pool.begin(key{stack: first.Stack}); !ok {
 		t.Error("a dropped entry is not read again")
 	}
-	pool.conclude(first, Outcome{Image: &Image{Config: make([]byte, maxConfig)}})
+	concludes(pool, first, Outcome{Image: &Image{Config: make([]byte, maxConfig)}})
 	if !has(pool, first) || pool.kept["ns"].size != size {
 		t.Errorf("kept again: %t, %d bytes", has(pool, first), pool.kept["ns"].size)
 	}
 	// Data is counted once when it is read again or replaced, and not at all when it is no longer needed.
-	pool.conclude(first, Outcome{Image: &Image{Config: make([]byte, 1)}})
-	pool.conclude(first, Outcome{Err: errors.New("down")})
+	concludes(pool, first, Outcome{Image: &Image{Config: make([]byte, 1)}})
+	concludes(pool, first, Outcome{Err: errors.New("down")})
 	if want := size - maxConfig + 1; pool.kept["ns"].size != want {
 		t.Errorf("%d bytes are counted, want %d", pool.kept["ns"].size, want)
 	}
@@ -78,9 +85,9 @@ func TestPoolWaitsCheaply(t *testing.T) {
 	for i := range 100 {
 		waits := Target{Stack: types.NamespacedName{Namespace: "ns", Name: fmt.Sprint(i)}, Image: "a"}
 		pool.Read(waits)
-		pool.begin(waits.Stack)
+		pool.begin(key{stack: waits.Stack})
 		if i >= perRegistryAndNamespace {
-			pool.begin(waits.Stack) // still waits
+			pool.begin(key{stack: waits.Stack}) // still waits
 		}
 	}
 	if want := 100 - perRegistryAndNamespace; pool.busy["ns"] != want {

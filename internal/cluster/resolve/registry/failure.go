@@ -2,8 +2,6 @@ package registry
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,11 +10,11 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"syscall"
 
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve/registry/address"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve/registry/failure"
 )
 
 // These are the failures of a read. They contain no text that a remote host wrote, because a registry can redirect to
@@ -30,9 +28,7 @@ var (
 	errSchema1      = errors.New("the image has a schema 1 manifest, which is not supported; push the image again with a newer tool")
 	errRealm        = errors.New("the registry requires a token, but does not name a server that issues tokens")
 	errRedirects    = fmt.Errorf("the registry redirects more than %d times", maxRedirects)
-	errNoAnswer     = errors.New("the host did not respond in time")
 	errNonsense     = errors.New("the response is not from a registry")
-	errAuthority    = errors.New("the certificate is signed by an unknown authority")
 	errNotHTTPS     = errors.New("the registry does not use HTTPS; ask an administrator to list the registry under registries.insecure")
 )
 
@@ -145,50 +141,20 @@ func NeedsLogin(err error) bool {
 
 // UnknownAuthority reports whether no trusted authority signed the certificate of a registry.
 func UnknownAuthority(err error) bool {
-	return errors.Is(err, errAuthority)
+	return errors.Is(err, failure.ErrAuthority)
 }
 
 // maxHost is the maximum length of a DNS name with a port.
 const maxHost = 253 + len(":65535")
 
-// networkCause returns the reason why there is no response.
+// networkCause returns the reason why there is no response, or errNonsense if it is not known.
 func networkCause(err error) error {
-	var timeout net.Error
-	var lookup *net.DNSError
-	var number syscall.Errno
-	switch {
-	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
-		return errNoAnswer
-	case errors.As(err, &lookup) && lookup.IsNotFound:
-		return errors.New("no such host")
-	case errors.As(err, &lookup):
-		return errors.New("the host name cannot be resolved")
-	case errors.As(err, &number):
-		return errors.New(number.Error())
-	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		return errors.New("the connection closed before the response was complete")
-	}
-	return tlsCause(err)
-}
-
-// tlsCause returns the reason why there is no TLS connection, or errNonsense for any other error.
-func tlsCause(err error) error {
-	var unknown x509.UnknownAuthorityError
-	var host x509.HostnameError
-	var invalid x509.CertificateInvalidError
-	var record tls.RecordHeaderError
 	var alert *net.OpError
-	switch {
-	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &record):
+	switch cause := failure.Of(err); {
+	case errors.Is(cause, failure.ErrNotHTTPS):
 		return errNotHTTPS
-	case errors.As(err, &unknown):
-		return errAuthority
-	case errors.As(err, &host):
-		return errors.New("the certificate is for a different host")
-	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
-		return errors.New("the certificate has expired or is not valid yet")
-	case errors.As(err, &invalid):
-		return errors.New("the certificate is not valid")
+	case cause != nil:
+		return cause
 	case errors.As(err, &alert) && alert.Op == "remote error": // an alert, whose text comes from the library
 		return fmt.Errorf("the registry refuses the connection: %s", alert.Err.Error())
 	default:

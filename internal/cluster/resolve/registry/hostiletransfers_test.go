@@ -134,6 +134,20 @@ func hostileTransfers() []hostileAnswer {
 		{name: "a different manifest than the requested one", rule: again, pinned: true, does: func(f *forged) {
 			f.on("/manifests/", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"manifests":[]}`) })
 		}},
+		{name: "other content that claims to be the signed manifest", rule: again, pinned: true, does: func(f *forged) {
+			f.on("/manifests/", func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "application/vnd.docker.distribution.manifest.v1+prettyjws")
+				w.Header().Set("Docker-Content-Digest", digestOfBytes(f.tag))
+				fmt.Fprint(w, `{"manifests":[]}`)
+			})
+		}},
+		{name: "a layer with an address of its own", rule: refused, does: func(f *forged) {
+			layer := []byte("not in the registry")
+			f.image(labels(map[string]string{LabelLayer: digestOfBytes(layer), LabelPath: "config.yaml"}), layer)
+			f.tag = bytes.Replace(f.tag, []byte(`}]`), []byte(`,"urls":["https://elsewhere.example.com/other"]}]`), 1)
+			delete(f.content, digestOfBytes(layer))
+			f.on("/other", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(layer) })
+		}},
 		{name: "another image of an index", rule: again, does: both(indexed(`{"os":"linux","architecture":"amd64"}`),
 			func(f *forged) {
 				f.on("/manifests/sha256:", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"manifests":[]}`) })

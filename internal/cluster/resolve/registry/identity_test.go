@@ -397,21 +397,33 @@ func TestCloudIdentityOfATag(t *testing.T) {
 		asked++
 		return &Keychain{}, nil
 	}})
-	reader := c.reader(t, Options{CloudIdentity: []string{ecrHost}})
-	task := &tagTask{watched: Watched{Target: target("my", ecrHost+"/team/server:1")}}
-	for range 3 {
-		auth, read := pool.compare(t.Context(), reader, task, ages{})
-		if read.err != nil || auth != authn.Anonymous {
-			t.Fatalf("got %v, keeps %T", read.err, auth)
+	watched := Watched{Target: target("my", ecrHost+"/team/server:1"), Soon: true}
+	compare := func() (outcome Outcome, keeps authn.Keychain) {
+		t.Helper()
+		pool.Watch(watched)
+		now, ok := pool.begin(key{watched.Stack, compareTag})
+		if !ok {
+			t.Fatal("there is nothing to compare")
 		}
-		task.auth, task.authOf = auth, reader
+		now.old = ages{}
+		outcome, _ = pool.read(t.Context(), now)
+		now.release()
+		pool.conclude(now.task, now.image, outcome, false)
+		return outcome, now.keychain
+	}
+	pool.reader = c.reader(t, Options{CloudIdentity: []string{ecrHost}})
+	for range 3 {
+		outcome, keeps := compare()
+		if kept, ok := keeps.(*Keychain); outcome.Err != nil || !ok || kept.size() != 0 {
+			t.Fatalf("got %v, keeps %T", outcome.Err, keeps)
+		}
 	}
 	if asked != 1 {
 		t.Errorf("pull Secrets were read %d times, want once", asked)
 	}
-	_, read := pool.compare(t.Context(), c.reader(t, Options{}), task, ages{})
-	if statusOf(read.err) != http.StatusUnauthorized {
-		t.Errorf("the result for a repository that is no longer listed is %v", read.err)
+	pool.reader = c.reader(t, Options{})
+	if outcome, _ := compare(); statusOf(outcome.Err) != http.StatusUnauthorized {
+		t.Errorf("the result for a repository that is no longer listed is %v", outcome.Err)
 	}
 }
 

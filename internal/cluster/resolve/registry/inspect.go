@@ -49,15 +49,7 @@ func Inspect(ctx context.Context, from Source, identifier string, wanted v1.Plat
 	if err != nil {
 		return nil, err
 	}
-	single, of, err := forPlatform(ctx, way, top, wanted)
-	if err != nil {
-		return nil, err
-	}
-	found := &Details{}
-	if top.Manifests != nil {
-		found.Platform = of.orUsual().String()
-	}
-	config, err := readImageConfig(ctx, single, way.config)
+	single, config, of, err := way.imageConfig(ctx, top, wanted)
 	if err != nil {
 		return nil, err
 	}
@@ -65,9 +57,13 @@ func Inspect(ctx context.Context, from Source, identifier string, wanted v1.Plat
 	if err != nil {
 		return nil, err
 	}
-	image, err := contentOf(ctx, single, config, way.layer)
+	image, err := way.content(ctx, single, config)
 	if err != nil {
 		return nil, err
+	}
+	found := &Details{}
+	if top.Manifests != nil {
+		found.Platform = of.orUsual().String()
 	}
 	found.Image, found.Parts = *image, way.parts
 	found.Digest, found.Provider = digest.String(), label

@@ -29,7 +29,7 @@ func (b blobs) Manifest(ctx context.Context, identifier string) (io.ReadCloser, 
 func (b blobs) Blob(_ context.Context, digest v1.Hash) (io.ReadCloser, error) {
 	content, ok := b[digest]
 	if !ok {
-		return nil, fmt.Errorf("there is no blob %s", digest)
+		return nil, &answerError{status: 404, code: "BLOB_UNKNOWN"}
 	}
 	return io.NopCloser(bytes.NewReader(content)), nil
 }

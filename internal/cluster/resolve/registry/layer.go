@@ -35,11 +35,8 @@ const useBase64 = `put the configuration in the label "` + LabelBase64 + `" inst
 // setPath is the remedy for a LabelPath label that does not name the configuration.
 const setPath = "set this label to the path of the configuration in the layer"
 
-// fetch passes the content of a blob to a function (see readBlob).
-type fetch func(ctx context.Context, of descriptor, use func(io.Reader) error) error
-
 // fromLayer reads a file from an image layer.
-func fromLayer(ctx context.Context, of *manifest, from *source, blob fetch) ([]byte, error) {
+func (t *trail) fromLayer(ctx context.Context, of *manifest, from *source) ([]byte, error) {
 	layer, err := find(ctx, of.Layers, func(d *descriptor) bool { return d.Digest == from.layer })
 	switch {
 	case err != nil:
@@ -50,7 +47,7 @@ func fromLayer(ctx context.Context, of *manifest, from *source, blob fetch) ([]b
 		return nil, &LabelError{Label: LabelLayer, Err: fmt.Errorf("%w; %s", tooLarge("layer", maxLayer), useBase64)}
 	}
 	var data []byte
-	err = blob(ctx, *layer, func(content io.Reader) error {
+	err = t.blob(ctx, PartLayer, *layer, func(content io.Reader) error {
 		var err error
 		data, err = fileInLayer(ctx, content, from.file)
 		return err

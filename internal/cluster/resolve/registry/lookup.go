@@ -22,72 +22,34 @@ type lookup struct {
 // do returns an answer from memory if the answer is new enough, or if the name contains a digest whose content is in
 // memory, because such content never changes. Otherwise, it sends a request to the registry.
 func (l *lookup) do(ctx context.Context, old ages) reading {
-	if pinned, err := v1.NewHash(l.ref.Identifier()); err == nil {
-		if found, ok := l.known(pinned); ok {
-			return result(pinned, found, time.Now())
+	if pinned, err := v1.NewHash(l.ref.Identifier()); err == nil && !l.of.digest {
+		if found := l.known(pinned); found != nil {
+			return result(&answer{at: time.Now(), digest: pinned}, found)
 		}
 	}
 	last := l.last()
 	if last != nil && old.fits(last) {
-		if last.err != nil {
-			return reading{err: last.err, asked: last.at}
-		}
-		if found, ok := l.known(last.digest); ok {
-			return result(last.digest, found, last.at)
+		if found := l.known(last.digest); found != nil || last.err != nil || l.of.digest {
+			return result(last, found)
 		}
 	}
-	var found *content
-	said := l.answer(ctx, func(ctx context.Context) (digest v1.Hash, err error) {
-		digest, found, err = l.ask(ctx, last)
-		return digest, err
-	})
-	if said.err != nil {
-		return reading{err: said.err, asked: said.at}
+	said, found := l.answer(ctx, last)
+	if said.err == nil && !l.of.digest {
+		l.reader.answers.Add(question{digest: true, name: l.of.name, credentials: l.of.credentials}, said)
 	}
-	l.reader.answers.Add(question{digest: true, name: l.of.name, credentials: l.of.credentials}, said)
-	return result(said.digest, found, said.at)
+	return result(said, found)
 }
 
-// doDigest returns the digest that a tag refers to, from memory if the answer is new enough, and otherwise from the
-// registry.
-func (l *lookup) doDigest(ctx context.Context, old ages) reading {
-	said := l.last()
-	if said == nil || !old.fits(said) {
-		said = l.answer(ctx, l.askDigest)
-	}
-	if said.err != nil {
-		return reading{err: said.err, asked: said.at}
-	}
-	return reading{image: &Image{Digest: said.digest.String()}, asked: said.at}
-}
-
-// askDigest requests the digest. It requests the manifest only if the registry does not return the digest alone.
-func (l *lookup) askDigest(ctx context.Context) (v1.Hash, error) {
-	session, err := l.reader.connect(ctx, l.ref.Context(), l.auth)
-	if err != nil {
-		return v1.Hash{}, err
-	}
-	digest, told, err := session.digest(ctx, l.ref.Identifier())
-	if err != nil || told {
-		return digest, err
-	}
-	_, digest, err = (&trail{from: session}).manifest(ctx, l.ref.Identifier())
-	if err != nil && !ofContent(err) {
-		return v1.Hash{}, err
-	}
-	return digest, nil
-}
-
-// answer calls the function `ask`, and remembers the result unless the context is canceled. If the registry rejects the
-// credentials and the challenge was in memory, answer drops the challenge and calls `ask` again.
-func (l *lookup) answer(ctx context.Context, ask func(context.Context) (v1.Hash, error)) *answer {
+// answer asks the registry, and remembers the answer unless the context is canceled. If the registry rejects the
+// credentials and the challenge was in memory, answer drops the challenge and asks again.
+func (l *lookup) answer(ctx context.Context, last *answer) (*answer, *content) {
 	ctx, wanted := withWanted(ctx)
 	registry := l.ref.Context().RegistryStr()
 	_, remembered := l.reader.challenges.Get(registry)
-	digest, err := ask(ctx)
+	digest, found, err := l.ask(ctx, last)
 	if statusOf(err) == http.StatusUnauthorized && remembered { // the registry's challenge may have changed
 		l.reader.challenges.Remove(registry)
-		digest, err = ask(ctx)
+		digest, found, err = l.ask(ctx, last)
 	}
 	said := &answer{at: time.Now(), digest: digest, err: wanted.with(err)}
 	if code := statusOf(err); err != nil && (code == 0 || code == http.StatusUnauthorized) {
@@ -96,16 +58,25 @@ func (l *lookup) answer(ctx context.Context, ask func(context.Context) (v1.Hash,
 	if !errors.Is(err, context.Canceled) {
 		l.reader.answers.Add(l.of, said)
 	}
-	return said
+	return said, found
 }
 
-func result(digest v1.Hash, found *content, asked time.Time) reading {
-	if found.err != nil {
-		return reading{err: found.err, asked: asked}
+// result returns the reading for an answer. The parameter found is the content of the digest. It is nil if only the
+// digest was requested.
+func result(said *answer, found *content) reading {
+	err := said.err
+	if err == nil && found != nil {
+		err = found.err
 	}
-	image := *found.image
-	image.Digest = digest.String()
-	return reading{image: &image, asked: asked}
+	if err != nil {
+		return reading{err: err, asked: said.at}
+	}
+	image := Image{}
+	if found != nil {
+		image = *found.image
+	}
+	image.Digest = said.digest.String()
+	return reading{image: &image, asked: said.at}
 }
 
 // last returns the last answer to the question.
@@ -123,40 +94,46 @@ func (l *lookup) key(digest v1.Hash) knownKey {
 	}
 }
 
-// known returns the remembered content of a digest.
-func (l *lookup) known(digest v1.Hash) (*content, bool) {
+// known returns the remembered content of a digest, or nil.
+func (l *lookup) known(digest v1.Hash) *content {
 	if found, ok := l.reader.known.Get(l.key(digest)); ok {
-		return found.(*content), true
+		return found.(*content)
 	}
-	return nil, false
+	return nil
 }
 
 // ask sends a request for the name even if the content of the last digest is known, because only the registry's answer
-// shows that these credentials may read the image.
+// shows that these credentials may read the image. It requests the manifest only if the content is not known, or if the
+// registry does not return the digest alone.
 func (l *lookup) ask(ctx context.Context, last *answer) (v1.Hash, *content, error) {
 	session, err := l.reader.connect(ctx, l.ref.Context(), l.auth)
 	if err != nil {
 		return v1.Hash{}, nil, err
 	}
-	if last != nil && last.err == nil {
-		if found, ok := l.known(last.digest); ok {
-			digest, told, err := session.digest(ctx, l.ref.Identifier())
-			if err != nil || told && digest == last.digest {
-				return digest, found, err
-			}
+	var known *content
+	if last != nil && last.err == nil && !l.of.digest {
+		known = l.known(last.digest)
+	}
+	if known != nil || l.of.digest {
+		digest, told, err := session.digest(ctx, l.ref.Identifier())
+		if err != nil || told && (l.of.digest || digest == last.digest) {
+			return digest, known, err
 		}
 	}
 	way := &trail{from: session}
 	top, digest, err := way.manifest(ctx, l.ref.Identifier())
-	if err != nil && !ofContent(err) {
+	switch {
+	case err != nil && !ofContent(err):
 		return v1.Hash{}, nil, err
+	case l.of.digest:
+		return digest, nil, nil
 	}
-	if found, ok := l.known(digest); ok {
+	if found := l.known(digest); found != nil {
 		return digest, found, nil
 	}
 	var image *Image
 	if err == nil {
-		image, err = l.reader.follow(ctx, way, top, l.of.provider)
+		image, err = way.follow(ctx, top, l.reader.options.platform(), l.of.provider)
 	}
 	if err != nil && !ofContent(err) {
 		return v1.Hash{}, nil, err

@@ -163,16 +163,3 @@ func askTogether(t *testing.T, first string) {
 		t.Errorf("got %+v and %+v, %d unfinished reads", one, another, len(reader.flights))
 	}
 }
-
-// TestRetryAfter checks how the Retry-After header in a response is used.
-func TestRetryAfter(t *testing.T) {
-	for header, want := range map[string]time.Duration{
-		"": 0, "0": 0, "120": 2 * time.Minute, "3600": time.Hour, "3601": time.Hour, "18446744073709551615": time.Hour,
-		"99999999999999999999999": time.Hour, "-1": 0, "1.5": 0, "soon": 0, "Fri, 31 Dec 9999 23:59:59 GMT": time.Hour,
-		"Fri, 31 Dec 1999 23:59:59 GMT": 0,
-	} {
-		if got := retryAfter(header); got != want {
-			t.Errorf("%q: %v, want %v", header, got, want)
-		}
-	}
-}

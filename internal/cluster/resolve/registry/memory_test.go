@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
@@ -38,16 +37,13 @@ func BenchmarkExtract(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			blob := func(_ context.Context, of descriptor, use func(io.Reader) error) error {
-				return verified(bytes.NewReader(repository.content[of.Digest.String()]), of, use)
+			from := blobs{}
+			for _, content := range repository.content {
+				from.add(b, content)
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				config, err := readImageConfig(b.Context(), image, blob)
-				if err != nil {
-					b.Fatal(err)
-				}
-				got, err := contentOf(b.Context(), image, config, blob)
+				got, err := (&trail{from: from}).follow(b.Context(), image, amd64, false)
 				if err != nil || string(got.Config) != wanted {
 					b.Fatal(len(got.Config), err)
 				}

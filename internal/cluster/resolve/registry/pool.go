@@ -3,7 +3,6 @@ package registry
 import (
 	"cmp"
 	"context"
-	"math/rand/v2"
 	"reflect"
 	"sync"
 	"time"
@@ -17,17 +16,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/share"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/imagename"
 )
-
-// Target is an image to read for a stack.
-type Target struct {
-	// Stack is the stack that needs the image.
-	Stack types.NamespacedName
-	// Image is the name of the image as written in the stack.
-	Image string
-	// Credentials identifies the pull Secrets, in the form that PoolOptions.Credentials expects. A target with a different
-	// value is a different target.
-	Credentials string
-}
 
 // PoolOptions configures a Pool.
 type PoolOptions struct {
@@ -70,32 +58,21 @@ const (
 	busyTogether = 16
 )
 
-// Outcome is the result of reading an image.
-type Outcome struct {
-	// Image is the image that was read. It is nil if the image was not read. Err is then the reason.
-	Image *Image
-	Err   error
-	// asked is the time of the registry's answer.
-	asked time.Time
-}
-
 // Pool reads images outside the reconcile path, a few at a time. It is a Runnable of the manager.
 type Pool struct {
 	options PoolOptions
 	queue   *share.Queue[key]
 
-	mu        sync.Mutex
-	reader    *Reader
-	current   Options
-	waiting   map[types.NamespacedName]*task
-	providers map[types.NamespacedName]*providersTask
-	tags      map[types.NamespacedName]*tagTask
-	inUse     map[limit]int
-	busy      map[string]int   // number of tasks that wait for their share, by namespace
-	kept      map[string]*kept // by namespace
+	mu      sync.Mutex
+	reader  *Reader
+	current Options
+	tasks   map[key]*task
+	inUse   map[limit]int
+	busy    map[string]int   // number of tasks that wait for their share, by namespace
+	kept    map[string]*kept // by namespace
 }
 
-// key identifies a task in the queue.
+// key identifies a task.
 type key struct {
 	stack types.NamespacedName
 	kind  kind
@@ -118,13 +95,6 @@ type limit struct{ registry, namespace string }
 
 func namespaceOf(of key) string { return of.stack.Namespace }
 
-type task struct {
-	part
-	target   Target
-	outcome  Outcome
-	attempts int
-}
-
 // NewPool returns a pool. It reads nothing before Start.
 func NewPool(options PoolOptions) *Pool {
 	options.FirstRetry = cmp.Or(options.FirstRetry, firstRetry)
@@ -133,9 +103,7 @@ func NewPool(options PoolOptions) *Pool {
 	options.ProvidersTime = cmp.Or(options.ProvidersTime, providersTime)
 	return &Pool{
 		options: options, queue: share.NewQueue(readers, perNamespace, namespaceOf), reader: New(Options{}),
-		waiting: map[types.NamespacedName]*task{}, providers: map[types.NamespacedName]*providersTask{},
-		tags: map[types.NamespacedName]*tagTask{}, inUse: map[limit]int{},
-		busy: map[string]int{}, kept: map[string]*kept{},
+		tasks: map[key]*task{}, inUse: map[limit]int{}, busy: map[string]int{}, kept: map[string]*kept{},
 	}
 }
 
@@ -164,56 +132,16 @@ func (p *Pool) configure(options Options) {
 	}
 	p.reader.Close()
 	p.reader, p.current = New(options), options
-	for stack, task := range p.waiting {
-		if task.outcome.Err != nil {
-			task.attempts = 0
-			p.queue.Add(key{stack: stack})
+	for of, task := range p.tasks {
+		if task.failures == 0 {
+			continue
 		}
-	}
-	for stack, task := range p.providers {
-		if task.failed() {
-			task.attempts = 0
-			p.queue.Add(key{stack: stack, kind: readProviders})
-		}
-	}
-	for stack, task := range p.tags {
-		if task.failures > 0 {
+		task.failures = 0
+		if of.kind == compareTag {
 			task.failures = toldFailures - 1
-			p.queue.Add(key{stack: stack, kind: compareTag})
 		}
+		p.queue.Add(of)
 	}
-}
-
-// Read returns the last outcome for a target's image. It returns false until an attempt ends, or if the content was
-// dropped to make room for other stacks in the namespace. It does not wait: the first call starts to read the image.
-func (p *Pool) Read(target Target) (Outcome, bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	known, ok := p.waiting[target.Stack]
-	if ok && known.target == target && !known.dropped {
-		return known.outcome, known.outcome != Outcome{}
-	}
-	p.forget(target.Stack)
-	p.waiting[target.Stack] = &task{target: target, part: part{namespace: target.Stack.Namespace}}
-	p.queue.Add(key{stack: target.Stack})
-	return Outcome{}, false
-}
-
-// Forget drops the server image of a stack that is deleted, or whose server image no longer needs to be read.
-func (p *Pool) Forget(stack types.NamespacedName) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.forget(stack)
-}
-
-func (p *Pool) forget(stack types.NamespacedName) {
-	task, ok := p.waiting[stack]
-	if !ok {
-		return
-	}
-	p.setBusy(&task.part, false)
-	p.unkeep(task)
-	delete(p.waiting, stack)
 }
 
 // Start reads images until ctx ends.
@@ -222,68 +150,19 @@ func (p *Pool) Start(ctx context.Context) error {
 	return nil
 }
 
-// handle performs one task for a stack. It reports whether the stack must be notified.
-func (p *Pool) handle(ctx context.Context, of key) (news bool) {
-	ctx = forNamespace(ctx, of.stack.Namespace)
-	switch of.kind {
-	case readProviders:
-		return p.handleProviders(ctx, of.stack)
-	case compareTag:
-		return p.handleTag(ctx, of.stack)
-	case readServer:
-	}
-	target, reader, old, release := p.begin(of.stack)
-	if reader == nil {
-		return false
-	}
-	outcome := p.read(ctx, reader, target, old)
-	release()
-	return ctx.Err() == nil && p.conclude(target, outcome)
-}
-
-// begin takes a share of the pool for a stack's image. It returns a nil reader if there is nothing to read, or if no
-// share is free.
-func (p *Pool) begin(stack types.NamespacedName) (Target, *Reader, ages, func()) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	task, ok := p.waiting[stack]
-	if !ok || task.dropped || (task.outcome.Image != nil && task.outcome.Image.Config != nil) {
-		return Target{}, nil, ages{}, nil
-	}
-	release, ok := p.take(&task.part, key{stack: stack}, task.target.Image)
-	if !ok {
-		return Target{}, nil, ages{}, nil
-	}
-	return task.target, p.reader, p.old(task.outcome), release
-}
-
-// old returns the ages up to which a stack can reuse the registry's shared answers. The ages depend on the outcome of
-// the previous attempt for the stack. With these ages, the registry receives no more requests for an image that many
-// stacks use than for an image that only one stack uses.
-func (p *Pool) old(before Outcome) ages {
-	switch {
-	case before.Image != nil || Lasting(before.Err):
-		return ages{known: p.lookAgain(), failed: p.lookAgain(), patient: true}
-	case before.Err != nil:
-		return ages{known: p.options.Fresh, failed: p.options.FirstRetry / 3, patient: true}
-	default: // the first attempt for a stack reuses the error of another stack only while the registry asks for a pause
-		return ages{known: p.options.Fresh, patient: true}
-	}
-}
-
 // take takes a share of the pool for an image, in addition to the share of the namespace, which the queue keeps. If a
 // limit is reached for the registry, or for the registry and the namespace together, it returns false and puts the task
 // back into the queue.
-func (p *Pool) take(task *part, of key, image string) (release func(), ok bool) {
+func (p *Pool) take(task *task, image string) (release func(), ok bool) {
 	registry := registryOf(image)
 	limits := map[limit]int{
 		{registry: registry}: perRegistry,
-		{registry: registry, namespace: of.stack.Namespace}: perRegistryAndNamespace,
+		{registry: registry, namespace: task.stack.Namespace}: perRegistryAndNamespace,
 	}
 	for limit, most := range limits {
 		if p.inUse[limit] >= most {
 			p.setBusy(task, true)
-			p.queue.AddAfter(of, pauseTogether(p.busy[of.stack.Namespace]))
+			p.queue.AddAfter(task.key, pauseTogether(p.busy[task.stack.Namespace]))
 			return nil, false
 		}
 	}
@@ -311,64 +190,4 @@ func registryOf(image string) string {
 		return ""
 	}
 	return imagename.Registry(ref.Context().RegistryStr())
-}
-
-func (p *Pool) read(ctx context.Context, reader *Reader, target Target, old ages) Outcome {
-	credentials, err := p.options.Credentials(ctx, target, reader.repositories(target.Image))
-	if err != nil {
-		return Outcome{Err: err}
-	}
-	read := reader.readAs(ctx, target.Image, credentials, false, old)
-	return Outcome{Image: read.image, Err: read.err, asked: read.asked}
-}
-
-// conclude records the outcome of an attempt. It reports whether the stack must be notified. If there is no
-// configuration, it schedules another attempt. It does so even if the registry refused the read, because a user can fix
-// the cause and the operator receives no notification.
-func (p *Pool) conclude(target Target, outcome Outcome) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	task, ok := p.waiting[target.Stack]
-	if !ok || task.target != target {
-		return false // a different image is in the queue
-	}
-	if outcome.Err != nil && task.outcome.Image != nil {
-		outcome.Image, outcome.Err = task.outcome.Image, nil // the last content remains valid
-	}
-	news := !reflect.DeepEqual(task.outcome.Image, outcome.Image) || message(task.outcome.Err) != message(outcome.Err)
-	p.unkeep(task)
-	task.outcome = outcome
-	p.keep(task)
-	if outcome.Image == nil || outcome.Image.Config == nil {
-		p.queue.AddAfter(key{stack: target.Stack}, p.pause(outcome, task.attempts))
-	}
-	if outcome.Err != nil {
-		p.options.Log.V(1).Info("The operator cannot read the image", "stack", target.Stack.String(), "image", target.Image,
-			"error", outcome.Err.Error())
-	}
-	task.attempts++
-	return news
-}
-
-func message(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
-}
-
-// lookAgain returns the pause before the pool checks again which digest a tag refers to.
-func (p *Pool) lookAgain() time.Duration { return cmp.Or(p.current.CheckInterval, p.options.LookAgain) }
-
-// pause returns the pause before another attempt. After a successful read or a lasting failure, all stacks that share
-// the registry's answer have their next attempt at the same time.
-func (p *Pool) pause(after Outcome, attempts int) time.Duration {
-	if after.Image != nil || Lasting(after.Err) {
-		if after.asked.IsZero() {
-			return p.lookAgain()
-		}
-		return max(p.lookAgain()-time.Since(after.asked), 0)
-	}
-	pause := max(min(p.options.FirstRetry<<min(attempts, 10), lastRetry), wantedPause(after.Err))
-	return pause + rand.N(pause/4+1) //nolint:gosec // it spreads attempts, which needs no secure random numbers
 }

@@ -108,8 +108,8 @@ func TestPoolProviders(t *testing.T) {
 		t.Error("the server's image is still known after the stack was forgotten")
 	}
 	pool.ForgetProviders(asked.Stack)
-	if len(pool.providers)+len(pool.kept)+len(pool.busy) != 0 {
-		t.Errorf("after the stack was forgotten: %d tasks, %v kept, %v busy", len(pool.providers), pool.kept, pool.busy)
+	if len(pool.tasks)+len(pool.kept)+len(pool.busy) != 0 {
+		t.Errorf("after the stack was forgotten: %v, %v kept, %v busy", pool.tasks, pool.kept, pool.busy)
 	}
 }
 
@@ -222,10 +222,12 @@ func TestPoolProvidersMakeRoom(t *testing.T) {
 	asked := providers("my", ref)
 	read(t, pool, asked)
 	large := target("large", ref)
+	of := key{stack: large.Stack}
+	added := &task{key: of, images: []string{large.Image}, pass: map[string]Outcome{}}
 	pool.mu.Lock()
-	pool.waiting[large.Stack] = &task{target: large, part: part{namespace: "ns"}}
+	pool.tasks[of] = added
 	pool.mu.Unlock()
-	pool.conclude(large, Outcome{Image: &Image{Config: make([]byte, maxKept)}})
+	pool.conclude(added, large.Image, Outcome{Image: &Image{Config: make([]byte, maxKept)}}, false)
 	if _, ended := pool.ReadProviders(asked); ended {
 		t.Error("no data was dropped")
 	}

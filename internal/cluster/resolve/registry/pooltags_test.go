@@ -158,6 +158,33 @@ func TestWatchThroughAnOutage(t *testing.T) {
 	})
 }
 
+// TestReadThroughAnOutage checks that a registry that no longer responds does not take away an image that was read
+// before, and does not cause more attempts than a registry that responds.
+func TestReadThroughAnOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := watch(t, "")
+		asked := target("my", w.server.push(t, "team/one:1", image(t, nil)))
+		w.Read(asked)
+		after(t, lookAgain)
+		before, _ := w.Read(asked)
+		w.server.handler = http.HandlerFunc(func(writer http.ResponseWriter, _ *http.Request) {
+			writer.WriteHeader(http.StatusServiceUnavailable)
+		})
+		w.credentials.Store(0)
+		w.told.Store(0)
+		after(t, 24*time.Hour)
+		if got, ok := w.Read(asked); !ok || before.Image == nil || got.Err != nil || got.Image.Digest != before.Image.Digest {
+			t.Errorf("after a day got %+v, want %+v", got, before)
+		}
+		if got := w.credentials.Load(); got < 20 || got > 25 {
+			t.Errorf("%d attempts in a day, want one an hour", got)
+		}
+		if got := w.told.Load(); got != 0 {
+			t.Errorf("%d notifications, want none", got)
+		}
+	})
+}
+
 // TestWatchReadsNewCredentials checks that a new password is used without a failure in between.
 func TestWatchReadsNewCredentials(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -70,44 +70,35 @@ func (r *Reader) Close() { r.through.close() }
 // the same repository with the same credentials. Lasting and Transient classify its errors. No error contains text that
 // a remote host wrote.
 func (r *Reader) Read(ctx context.Context, image string, credentials authn.Keychain) (*Image, error) {
-	read := r.readAs(ctx, image, credentials, false, ages{})
+	read := r.ask(ctx, image, credentials, question{}, ages{})
 	return read.image, read.err
 }
 
 // ReadProvider reads the image of an external provider, and returns only its digest and the value of its label
 // LabelProvider. It returns the same errors as Read.
 func (r *Reader) ReadProvider(ctx context.Context, image string, credentials authn.Keychain) (*Image, error) {
-	read := r.readAs(ctx, image, credentials, true, ages{})
+	read := r.ask(ctx, image, credentials, question{provider: true}, ages{})
 	return read.image, read.err
 }
 
-func (r *Reader) readAs(
-	ctx context.Context, image string, credentials authn.Keychain, provider bool, old ages,
-) reading {
-	return r.inPlaces(ctx, "read", image, func(ctx context.Context, ref name.Reference) reading {
-		one, err := r.newLookup(ctx, ref, credentials, question{provider: provider})
-		if err != nil {
-			return reading{err: err}
-		}
-		return r.together(ctx, one.of, func() reading { return one.do(ctx, old) })
-	})
-}
-
-// inPlaces tries the repositories of an image, such as its mirrors, in order, until one of them has the image. Each
-// repository gets its share of the time.
-func (r *Reader) inPlaces(
-	ctx context.Context, verb, image string, ask func(context.Context, name.Reference) reading,
-) reading {
+// ask answers a question about an image. It tries the repositories of the image, such as its mirrors, in order, until
+// one of them has the image. Each repository gets its share of the time.
+func (r *Reader) ask(
+	ctx context.Context, image string, credentials authn.Keychain, of question, old ages,
+) (read reading) {
 	refs, err := r.references(image)
-	if err != nil {
+	switch {
+	case err != nil && of.digest:
+		return reading{err: of.failed(image, err)}
+	case err != nil:
 		return reading{err: err}
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.options.timeout())
 	defer cancel()
+	end, _ := ctx.Deadline()
 	var failed mirrorsError
-	var read reading
 	for i, ref := range refs {
-		read = within(ctx, len(refs)-i, func(ctx context.Context) reading { return ask(ctx, ref) })
+		read = r.askPlace(ctx, time.Until(end)/time.Duration(len(refs)-i), ref, credentials, of, old)
 		if read.err == nil {
 			return read
 		}
@@ -116,29 +107,21 @@ func (r *Reader) inPlaces(
 			break // the other places have the same content, or the caller no longer waits
 		}
 	}
-	read.err = fmt.Errorf("%s image %q: %w", verb, image, failed.orOnly())
+	read.err = of.failed(image, failed.orOnly())
 	return read
 }
 
-// within calls the function `ask` with a time limit: the remaining time divided by the number of places left to try.
-func within(ctx context.Context, left int, ask func(context.Context) reading) reading {
-	if deadline, ok := ctx.Deadline(); ok && left > 1 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)/time.Duration(left))
-		defer cancel()
+// askPlace answers a question about an image in one repository.
+func (r *Reader) askPlace(
+	ctx context.Context, timeout time.Duration, ref name.Reference, credentials authn.Keychain, of question, old ages,
+) reading {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	one, err := r.newLookup(ctx, ref, credentials, of)
+	if err != nil {
+		return reading{err: err}
 	}
-	return ask(ctx)
-}
-
-// digestAs returns the digest that a tag refers to. The returned image has only its digest.
-func (r *Reader) digestAs(ctx context.Context, image string, credentials authn.Keychain, old ages) reading {
-	return r.inPlaces(ctx, "compare", image, func(ctx context.Context, ref name.Reference) reading {
-		one, err := r.newLookup(ctx, ref, credentials, question{digest: true})
-		if err != nil {
-			return reading{err: err}
-		}
-		return r.together(ctx, one.of, func() reading { return one.doDigest(ctx, old) })
-	})
+	return r.together(ctx, one.of, func() reading { return one.do(ctx, old) })
 }
 
 // newLookup returns the lookup for a question about a reference, with the credentials for its repository.
@@ -152,20 +135,6 @@ func (r *Reader) newLookup(
 	auth, of.name = r.options.orIdentity(auth, ref.Context()), ref.Name()
 	of.credentials, err = fingerprint(ctx, auth)
 	return &lookup{reader: r, of: of, ref: ref, auth: auth}, err
-}
-
-// authenticator returns the credentials of a keychain for the repository of an image, or authn.Anonymous if the
-// keychain has no credentials for this repository. For each request, the current options determine whether the
-// operator's own identity replaces the credentials. authenticator returns nil if the image can be read from several
-// repositories, because each of them has its own credentials.
-func (r *Reader) authenticator(
-	ctx context.Context, image string, keychain authn.Keychain,
-) (authn.Authenticator, error) {
-	refs, err := r.references(image)
-	if err != nil || len(refs) > 1 {
-		return nil, err
-	}
-	return authn.Resolve(ctx, keychain, refs[0].Context())
 }
 
 // repositories returns the names of the repositories from which images can be read. It leaves out images that must not
@@ -186,12 +155,6 @@ func (r *Reader) repositories(images ...string) []string {
 	return names
 }
 
-// only is a keychain with the same credentials for every resource.
-type only struct{ authn.Authenticator }
-
-// Resolve returns the credentials.
-func (o only) Resolve(authn.Resource) (authn.Authenticator, error) { return o.Authenticator, nil }
-
 // fingerprint identifies credentials in memory.
 func fingerprint(ctx context.Context, auth authn.Authenticator) ([sha256.Size]byte, error) {
 	if own, ok := auth.(*identity); ok {
@@ -206,23 +169,6 @@ func fingerprint(ctx context.Context, auth authn.Authenticator) ([sha256.Size]by
 		return [sha256.Size]byte{}, errors.New("the credentials cannot be used")
 	}
 	return sha256.Sum256(content), nil
-}
-
-// follow reads the content that the manifest, or the index, of an image leads to.
-func (r *Reader) follow(ctx context.Context, way *trail, top *manifest, provider bool) (*Image, error) {
-	single, _, err := forPlatform(ctx, way, top, r.options.platform())
-	if err != nil {
-		return nil, err
-	}
-	config, err := readImageConfig(ctx, single, way.config)
-	if err != nil {
-		return nil, err
-	}
-	if provider {
-		label, err := config.provider(ctx)
-		return &Image{Provider: label}, err
-	}
-	return contentOf(ctx, single, config, way.layer)
 }
 
 // reference returns the reference to try first.

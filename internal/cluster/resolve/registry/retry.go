@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strconv"
 	"sync/atomic"
 	"time"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve/registry/address"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve/registry/failure"
 )
 
 // Transient reports whether the same read can succeed later without a change by a user. Examples are a registry that
@@ -71,13 +71,6 @@ func statusOf(err error) int {
 	return 0
 }
 
-const (
-	// maxWanted bounds the pause that a registry requests. leastWanted is the pause if the registry does not specify a
-	// pause.
-	maxWanted   = time.Hour
-	leastWanted = 10 * time.Second
-)
-
 // wanted records the pause that a registry requested.
 type wanted struct{ pause atomic.Int64 }
 
@@ -92,30 +85,13 @@ func withWanted(ctx context.Context) (context.Context, *wanted) {
 func noteWanted(ctx context.Context, response *http.Response) {
 	own, ok := ctx.Value(wantedKey{}).(*wanted)
 	if ok && response.StatusCode >= http.StatusBadRequest {
-		own.pause.Store(int64(retryAfter(response.Header.Get("Retry-After"))))
+		own.pause.Store(int64(failure.Pause(response.StatusCode, response.Header)))
 	}
 }
 
-// retryAfter returns the pause that a Retry-After header specifies in seconds or as a date. Zero means that the header
-// cannot be used.
-func retryAfter(header string) time.Duration {
-	if seconds, err := strconv.ParseUint(header, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
-		return time.Duration(min(seconds, uint64(maxWanted/time.Second))) * time.Second
-	}
-	date, err := http.ParseTime(header)
-	if err != nil {
-		return 0
-	}
-	return max(min(time.Until(date), maxWanted), 0)
-}
-
-// with adds the pause to an error. A response with status 429 always leads to a pause.
+// with adds the pause to an error.
 func (w *wanted) with(err error) error {
-	pause := time.Duration(w.pause.Load())
-	if pause == 0 && statusOf(err) == http.StatusTooManyRequests {
-		pause = leastWanted
-	}
-	if err != nil && pause > 0 {
+	if pause := time.Duration(w.pause.Load()); err != nil && pause > 0 {
 		return &waitError{error: err, pause: pause}
 	}
 	return err

@@ -21,7 +21,10 @@ var manifestTypes = strings.Join([]string{
 	string(types.DockerManifestList), string(types.DockerManifestSchema2),
 }, ",")
 
-// session sends requests for one repository with one set of credentials.
+// session sends requests for one repository with one set of credentials. It authenticates with the package transport of
+// go-containerregistry. It does not read with the package remote (decision 0028), which decodes every entry of a
+// manifest at once, accepts any content for a digest if the response claims to be a signed manifest of schema 1, sends
+// requests to the addresses in a layer's descriptor, and needs one more request for each image or tag.
 type session struct {
 	repository name.Repository
 	scheme     string

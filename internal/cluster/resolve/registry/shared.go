@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"crypto/sha256"
+	"fmt"
 	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -16,6 +17,14 @@ type question struct {
 	digest      bool
 	name        string
 	credentials [sha256.Size]byte
+}
+
+// failed returns the error for an image for which there is no answer.
+func (q question) failed(image string, err error) error {
+	if q.digest {
+		return fmt.Errorf("compare image %q: %w", image, err)
+	}
+	return fmt.Errorf("read image %q: %w", image, err)
 }
 
 // answer is a registry's answer to a question: the digest that the name refers to, or an error.

@@ -98,16 +98,7 @@ func ReadManifest(ctx context.Context, from Source, identifier string) ([]byte, 
 	return content, found, nil
 }
 
-// config passes the configuration of an image to the function `use` (see readBlob).
-func (t *trail) config(ctx context.Context, of descriptor, use func(io.Reader) error) error {
-	return t.blob(ctx, PartConfig, of, use)
-}
-
-// layer passes a layer to the function `use` (see readBlob).
-func (t *trail) layer(ctx context.Context, of descriptor, use func(io.Reader) error) error {
-	return t.blob(ctx, PartLayer, of, use)
-}
-
+// blob passes a blob to the function `use` (see readBlob).
 func (t *trail) blob(ctx context.Context, kind string, of descriptor, use func(io.Reader) error) error {
 	err := readBlob(ctx, t.from, of, use)
 	if err == nil {

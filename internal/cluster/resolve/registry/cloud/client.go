@@ -9,11 +9,11 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve/registry/address"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve/registry/failure"
 )
 
 const (
@@ -21,10 +21,6 @@ const (
 	maxAnswer = 64 << 10
 	// maxHeader is the maximum size of a response header in bytes.
 	maxHeader = 64 << 10
-	// maxPause bounds the pause that a cloud requests. leastPause is the pause after a "too many requests" response that
-	// does not specify a pause.
-	maxPause   = time.Hour
-	leastPause = 10 * time.Second
 )
 
 // client requests tokens. It does not follow redirects, because its requests contain credentials.
@@ -156,30 +152,14 @@ func (e *askError) Unwrap() error { return e.cause }
 
 // refusal returns the error for a failed response.
 func refusal(said answer, codes []string) error {
-	failure := &statusError{status: said.status, pause: retryAfter(said.header.Get("Retry-After"))}
-	if failure.pause == 0 && failure.status == http.StatusTooManyRequests {
-		failure.pause = leastPause
-	}
+	failed := &statusError{status: said.status, pause: failure.Pause(said.status, said.header)}
 	for _, code := range codes {
 		if bytes.Contains(said.content, []byte(code)) {
-			failure.code = code
+			failed.code = code
 			break
 		}
 	}
-	return failure
-}
-
-// retryAfter returns the pause that a Retry-After header specifies in seconds or as a date. Zero means that the header
-// does not specify a pause.
-func retryAfter(header string) time.Duration {
-	if seconds, err := strconv.ParseUint(header, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
-		return time.Duration(min(seconds, uint64(maxPause/time.Second))) * time.Second
-	}
-	date, err := http.ParseTime(header)
-	if err != nil {
-		return 0
-	}
-	return max(min(time.Until(date), maxPause), 0)
+	return failed
 }
 
 // askJSON decodes the response to a request.

@@ -1,19 +1,16 @@
 package cloud
 
 import (
+	"cmp"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"net"
 	"net/http"
-	"syscall"
 	"time"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve/registry/address"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve/registry/failure"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/imagename"
 )
 
@@ -55,7 +52,6 @@ var (
 	errLarge    = fmt.Errorf("the response is larger than %d bytes", maxAnswer)
 	errNonsense = errors.New("the response does not contain a token")
 	errExpired  = errors.New("the token has already expired; check the clock of the operator's node")
-	errNoAnswer = errors.New("the host did not respond in time")
 )
 
 // statusError is the error for a failed response.
@@ -87,8 +83,8 @@ func (e *statusError) passes() bool {
 
 // pauseOf returns the pause that a cloud requests in a failed response. Zero means that the cloud requests no pause.
 func pauseOf(err error) time.Duration {
-	if failure, ok := errors.AsType[*Failure](err); ok {
-		return failure.pause
+	if failed, ok := errors.AsType[*Failure](err); ok {
+		return failed.pause
 	}
 	return 0
 }
@@ -96,62 +92,31 @@ func pauseOf(err error) time.Duration {
 // fail returns a Failure for a cause. The Failure includes the remedy if a user has to fix the cause, or if the request
 // to an identity service failed.
 func fail(cloud imagename.Cloud, cause error, remedy string) *Failure {
-	failure := &Failure{cloud: cloud, cause: cause}
+	failed := &Failure{cloud: cloud, cause: cause}
 	var answer *statusError
 	asked, _ := errors.AsType[*askError](cause)
 	switch {
 	case errors.As(cause, &answer):
-		failure.refused, failure.pause = !answer.passes(), answer.pause
+		failed.refused, failed.pause = !answer.passes(), answer.pause
 	case errors.Is(cause, errNoIdentity), errors.Is(cause, errEnvironment), errors.Is(cause, errAddress),
 		errors.Is(cause, fs.ErrNotExist), errors.Is(cause, fs.ErrPermission):
-		failure.refused = true
+		failed.refused = true
 	}
-	if failure.refused || asked != nil && asked.service {
-		failure.remedy = remedy
+	if failed.refused || asked != nil && asked.service {
+		failed.remedy = remedy
 	}
-	return failure
+	return failed
 }
 
 // networkCause returns the reason why there is no response.
 func networkCause(err error) error {
-	var timeout net.Error
-	var lookup *net.DNSError
-	var number syscall.Errno
 	for _, own := range []error{errLarge, errAddress, address.ErrNoIdentityService, context.Canceled} {
 		if errors.Is(err, own) {
 			return own
 		}
 	}
-	switch {
-	case errors.Is(err, address.ErrLocal):
+	if errors.Is(err, address.ErrLocal) {
 		return errAddress
-	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
-		return errNoAnswer
-	case errors.As(err, &lookup) && lookup.IsNotFound:
-		return errors.New("no such host")
-	case errors.As(err, &lookup):
-		return errors.New("the host name cannot be resolved")
-	case errors.As(err, &number):
-		return errors.New(number.Error())
-	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		return errors.New("the connection closed before the response was complete")
 	}
-	return tlsCause(err)
-}
-
-// tlsCause returns the reason why there is no TLS connection, or errNonsense for any other error.
-func tlsCause(err error) error {
-	var authority x509.UnknownAuthorityError
-	var record tls.RecordHeaderError
-	var host x509.HostnameError
-	switch {
-	case errors.As(err, &authority):
-		return errors.New("the certificate is signed by an unknown authority")
-	case errors.As(err, &host):
-		return errors.New("the certificate is for a different host")
-	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &record):
-		return errors.New("the host does not use HTTPS")
-	default:
-		return errNonsense
-	}
+	return cmp.Or(failure.Of(err), errNonsense)
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve/registry/failure"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/imagename"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/clouds"
 )
@@ -86,10 +87,10 @@ func hostileAnswers() []hostile {
 		{name: "huge", answer: says(200, nil, `{"access_token":"`+strings.Repeat(clouds.Secret, maxAnswer/8)+`"}`), want: errLarge.Error(), transient: true},
 		{
 			name: "slow", answer: func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
-			want: errNoAnswer.Error(), transient: true,
+			want: failure.ErrNoAnswer.Error(), transient: true,
 		},
 		{
-			name: "stops in the middle", want: errNoAnswer.Error(), transient: true,
+			name: "stops in the middle", want: failure.ErrNoAnswer.Error(), transient: true,
 			answer: func(w http.ResponseWriter, r *http.Request) {
 				_, _ = w.Write([]byte(`{"access_token":"` + clouds.Secret))
 				_ = http.NewResponseController(w).Flush()
@@ -102,7 +103,7 @@ func hostileAnswers() []hostile {
 		{name: "not found", answer: says(404, nil, clouds.Secret), want: "status 404 Not Found"},
 		{name: "redirect", answer: says(307, map[string]string{"Location": "https://elsewhere.example.com/" + clouds.Secret},
 			""), want: "status 307 Temporary Redirect"},
-		{name: "too many requests", answer: says(429, nil, clouds.Secret), want: "status 429 Too Many Requests", transient: true, pause: leastPause},
+		{name: "too many requests", answer: says(429, nil, clouds.Secret), want: "status 429 Too Many Requests", transient: true, pause: 10 * time.Second},
 		{
 			name: "too many requests, with a pause of a minute", answer: says(429, map[string]string{"Retry-After": "60"}, ""),
 			want: "status 429 Too Many Requests", transient: true, pause: time.Minute,
@@ -131,7 +132,7 @@ func (tc *hostile) run(t *testing.T, way *way, place string) {
 	stands := clouds.Serve(t)
 	stands.On(place, tc.answer)
 	identities := identitiesOf(t, stands)
-	if tc.want == errNoAnswer.Error() {
+	if tc.want == failure.ErrNoAnswer.Error() {
 		identities.within = 100 * time.Millisecond
 	}
 	got, err := identities.Credentials(t.Context(), way.registry)
