@@ -7,19 +7,11 @@ import (
 	"strings"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/change"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan/compare"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/redact"
 )
-
-// Outcome is the result of the pipeline for one release.
-type Outcome struct {
-	// Plan is nil if errors prevent a plan.
-	Plan *plan.Plan
-	// Errors and Warnings are messages that usually begin with a field path. Left lists the data that the release
-	// leaves behind.
-	Errors, Warnings, Left []string
-}
 
 // Input contains a stack and its plans for both releases.
 type Input struct {
@@ -33,7 +25,7 @@ type Input struct {
 	// Unknown lists the reasons why the effects are not known.
 	Unknown []string
 	// Before is the outcome for the current release. After is the outcome for the release to check.
-	Before, After Outcome
+	Before, After dryrun.Outcome
 }
 
 // Report describes the effects of a different release on one stack.
@@ -119,7 +111,7 @@ func Of(in Input) Report {
 
 // examine adds the effects of the release.
 func (r *Report) examine(in Input) {
-	r.Refused, r.Left, r.Boots, r.Result = in.After.Errors, in.After.Left, true, Starts
+	r.Refused, r.Left, r.Boots, r.Result = in.After.Errors, in.After.Lost, true, Starts
 	if len(r.Refused) > 0 {
 		r.Boots, r.Result = false, WouldNotStart
 	}

@@ -44,7 +44,7 @@ func (m *Manifests) trust(object *v1alpha2.LlamaStackDistribution) (plan.Trust, 
 // key. It omits ConfigMaps that the files do not contain, and ConfigMaps that the stack cannot read.
 func (m *Manifests) contents(object *v1alpha2.LlamaStackDistribution) map[string]map[string][]byte {
 	contents := make(map[string]map[string][]byte)
-	for _, use := range m.known().ConfigMaps(object) {
+	for _, use := range m.running.ConfigMaps(object) {
 		for _, use := range facts.Candidates(use) {
 			configMap, ok := m.ConfigMaps[Key{Namespace: cmp.Or(use.Namespace, object.Namespace), Name: use.Name}]
 			if ok && facts.MayRead(use, configMap.Annotations, object.Namespace) {
@@ -64,16 +64,4 @@ func (m *Manifests) serving(object *v1alpha2.LlamaStackDistribution) *cabundle.S
 		return nil
 	}
 	return cabundle.NewServing(secret.Data[names.TLSCertificate], secret.Data[names.TLSAuthority])
-}
-
-// unreadCertificate adds a note about a certificate that the files do not contain. The note names the objects that the
-// operator creates from the certificate.
-func (o *Outcome) unreadCertificate(object *v1alpha2.LlamaStackDistribution, built *plan.Plan) {
-	if secret := render.TLSSecret(&object.Spec); secret != "" && built.ServesTLS &&
-		built.Exposure == render.HTTPRouteKind {
-		o.Notes = append(o.Notes, fmt.Sprintf(
-			"this command does not read the certificate in Secret %q; in a cluster, the operator creates BackendTLSPolicy %q "+
-				"and ConfigMap %q from the certificate and the %s key in the Secret",
-			secret, names.BackendTLSPolicy(object.Name), names.ServerCA(object.Name), names.TLSAuthority))
-	}
 }

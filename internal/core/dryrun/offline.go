@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/bounds"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/facts"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
@@ -39,6 +39,25 @@ type Outcome struct {
 // Plan runs the controller's pipeline on a stack. It checks neither the existence of Secrets nor the labels of images,
 // because it sends no requests to a cluster or a registry.
 func (m *Manifests) Plan(s Stack) Outcome { return m.PlanSince(s, nil) }
+
+// PlanChange plans a running stack, and the stack that replaces it with the objects that it refers to. Both plans start
+// from the places where the running pods store data: those in the record or, without a record, those of the running
+// stack's plan. Therefore, all commands report the same effects of a change.
+func (m *Manifests) PlanChange(running Stack, next *Manifests, changed Stack) (before, after Outcome) {
+	places := m.running.Record.Places
+	before = m.PlanSince(running, places)
+	if places == nil && before.Plan != nil {
+		places = before.Plan.Places
+		before = m.PlanSince(running, places)
+	}
+	return before, next.PlanSince(changed, places)
+}
+
+// Exposing returns the bounds of a namespace, and the settings of the cluster for the exposure of stacks.
+func (m *Manifests) Exposing(namespace string) (*bounds.Rule, render.Cluster) {
+	rule, _ := m.bounds(namespace)
+	return rule, m.cluster()
+}
 
 // PlanSince is like Plan, but plans a change to a running stack. `before` contains the places where the running pods
 // store data. Nil means that there is no running stack.
@@ -87,17 +106,30 @@ func (m *Manifests) plan(s Stack, before *retention.Places, found *Outcome) {
 	if len(invalid) > 0 || len(s.unfit) > 0 {
 		return
 	}
-	built, err := m.build(s.Object, in, before, found)
+	input, err := m.Input(s.Object, in, before)
 	if err != nil {
 		found.Refuse(err)
-	}
-	if built == nil {
 		return
 	}
-	found.Plan = built
-	found.Warn(built.Warnings)
-	found.data(built)
-	found.Notes = append(found.Notes, m.notes(s, built)...)
+	found.Errors = append(found.Errors, m.secretProblems(in, input.Distribution.Release)...)
+	built, err := plan.Build(input)
+	if built != nil {
+		found.Errors = m.derivedProblems(s.Object.Namespace, built.Derived, found.Errors)
+	}
+	found.Notes = append(found.Notes, m.notes(&input, built)...)
+	switch {
+	case err != nil:
+		found.Refuse(err)
+	case input.LacksBase():
+		found.Warn(built.Warnings)
+	default:
+		found.Plan = built
+		found.Warn(built.Warnings)
+		if m.HostOwner != nil {
+			found.Warnings = append(found.Warnings, m.HostOwner.Message(s.Object))
+		}
+		found.data(built)
+	}
 }
 
 // leftOut reports whether a path leads to a value that does not fit its field, to a part of such a value, or to an
@@ -146,118 +178,70 @@ func (m *Manifests) cluster() render.Cluster {
 	return cluster
 }
 
-func (m *Manifests) build(
-	object *v1alpha2.LlamaStackDistribution, in *intent.Intent, before *retention.Places, found *Outcome,
-) (*plan.Plan, error) {
-	input, err := m.Input(object, in, before)
-	if err != nil {
-		return nil, err
-	}
-	found.Errors = append(found.Errors, m.secretProblems(in, input.Distribution.Release)...)
-	found.Notes = append(found.Notes, m.unreadReferences(object, in)...)
-	built, err := plan.Build(input)
-	if built != nil {
-		found.Errors = m.derivedProblems(object.Namespace, built.Derived, found.Errors)
-	}
-	switch {
-	case input.LacksBase():
-		found.Notes = append(found.Notes, m.unreadBase(&input))
-		if err == nil {
-			found.Warn(built.Warnings)
-		}
-		return nil, err
-	case err != nil:
-		return nil, err
-	case input.Unread && input.Distribution.DetectedBy == distribution.Unknown && object.Spec.Distribution.Image != "" &&
-		built.Mode != plan.ModeImageDefault:
-		found.Notes = append(found.Notes, m.unreadRelease(&input.Distribution))
-	}
-	if input.Serving == nil {
-		found.unreadCertificate(object, built)
-	}
-	return built, nil
-}
-
 // Input returns the input for the plan of a stack.
 func (m *Manifests) Input(
 	object *v1alpha2.LlamaStackDistribution, in *intent.Intent, before *retention.Places,
-) (plan.Input, error) {
-	var input plan.Input
-	spec := &object.Spec
-	image, err := m.resolve(spec)
+) (input plan.Input, err error) {
+	image, err := m.resolve(&object.Spec)
 	if err != nil {
 		return input, err
 	}
 	limits, _ := m.bounds(object.Namespace)
+	running := &m.running
+	last := &running.Record.Distribution
 	input = plan.Input{
 		Object: object, Intent: in, Distribution: image.Distribution, CatalogueImage: image.Catalog,
 		Cluster: m.cluster(), OpenShift: m.Platform.OpenShift, Before: before, Bounds: limits,
-		Unread: m.isUnread(spec, &image),
+		Unexposed: m.HostOwner != nil, Running: *running, Serving: m.serving(object),
+		Unread: image.From != v1alpha2.ImageFromCatalogue &&
+			!running.SameImage(object.Spec.Distribution, image.Distribution.Image),
 	}
-	if err := m.references(&input, &image); err != nil {
+	if last.Digest != "" && last.Image == image.Distribution.Image {
+		input.Digest, input.Distribution.Entrypoint = last.Digest, plan.RecordedEntrypoint(*last)
+	}
+	if input.Base, err = m.base(object, &image, input.Digest); err != nil {
 		return input, err
-	}
-	if m.running != nil {
-		m.running.complete(&input)
-	}
-	return input, nil
-}
-
-// references adds the contents of the ConfigMaps and Secrets that a stack refers to.
-func (m *Manifests) references(input *plan.Input, image *facts.Image) (err error) {
-	object := input.Object
-	if plan.NeedsBase(&object.Spec) {
-		if input.Base, err = m.base(object, image); err != nil {
-			return err
-		}
 	}
 	if object.Spec.OverrideConfig != nil {
 		if input.Override, err = m.Override(object); err != nil {
-			return err
+			return input, err
 		}
 	}
-	input.Serving = m.serving(object)
 	input.Trust, err = m.trust(object)
-	return err
+	return input, err
 }
 
-// base returns the base configuration: the content of the ConfigMap in the spec, the base of the running stack, or the
-// copy that is part of the operator. It returns nil if there is no base and the plan does not require one.
-func (m *Manifests) base(object *v1alpha2.LlamaStackDistribution, image *facts.Image) (*plan.Base, error) {
-	if given := object.Spec.BaseConfig; given != nil {
-		configMap, err := m.configMap(object.Namespace, "spec.baseConfig", given.ConfigMapName)
-		if err != nil {
+// base returns the base configuration. It returns nil if there is no base and the plan does not require one.
+func (m *Manifests) base(
+	object *v1alpha2.LlamaStackDistribution, image *facts.Image, digest string,
+) (*plan.Base, error) {
+	contents := m.contents(object)
+	sources := plan.BaseSources{
+		Object: object, Running: &m.running, Image: *image, Digest: digest, ConfigMaps: contents,
+		Kept: func(string) ([]byte, error) { return m.running.Base, nil },
+	}
+	if image.From != v1alpha2.ImageFromCatalogue {
+		sources.Label = m.Image.Base
+	}
+	given := object.Spec.BaseConfig
+	if given != nil && plan.NeedsBase(&object.Spec) && plan.ReadBase(object, contents) == nil {
+		if _, err := m.configMap(object.Namespace, "spec.baseConfig", given.ConfigMapName); err != nil {
 			return nil, err
 		}
-		files := plan.ConfigMapFiles(configMap)
-		base := plan.ReadBase(object, map[string]map[string][]byte{given.ConfigMapName: files})
-		if base == nil {
-			key := cmp.Or(given.Key, v1alpha2.DefaultConfigKey)
-			err = noKey("spec.baseConfig.key", given.ConfigMapName, key, files)
-		}
+		key := cmp.Or(given.Key, v1alpha2.DefaultConfigKey)
+		return nil, noKey("spec.baseConfig.key", given.ConfigMapName, key, contents[given.ConfigMapName])
+	}
+	base, err := sources.Base()
+	if base != nil || err != nil || !plan.NeedsBase(&object.Spec) || plan.BaseOptional(object) || m.NotesUnknown {
 		return base, err
 	}
-	if m.Image.Base != nil && image.From != v1alpha2.ImageFromCatalogue {
-		return &plan.Base{Data: m.Image.Base, Source: v1alpha2.ConfigSourceOCILabel}, nil
+	remedy := "set spec.baseConfig"
+	if m.Image.Flags {
+		remedy = "set --base to a file with the configuration, set spec.baseConfig"
 	}
-	known, resolved := m.known(), &image.Distribution
-	source, keeps := known.KeepsBase(object.Spec.Distribution, image, known.Record.Distribution.Digest)
-	if keeps && m.running.Base != nil {
-		return &plan.Base{Data: m.running.Base, Source: source}, nil
-	}
-	if resolved.Base == nil && (plan.BaseOptional(object) || m.NotesUnknown) {
-		return nil, nil
-	}
-	if resolved.Base == nil {
-		remedy := "set spec.baseConfig"
-		if m.Image.Flags {
-			remedy = "set --base to a file with the configuration, set spec.baseConfig"
-		}
-		return nil, fmt.Errorf("%s: %q: this command does not read the base configuration of an image; %s "+
-			"and add the ConfigMap to the files, or set spec.overrideConfig; see docs/configuration.md",
-			distributionField(&object.Spec), resolved.Image, remedy)
-	}
-	return &plan.Base{Data: resolved.Base, Source: v1alpha2.ConfigSourceEmbedded}, nil
+	return nil, fmt.Errorf("%s: %q: this command does not read the base configuration of an image; %s "+
+		"and add the ConfigMap to the files, or set spec.overrideConfig; see docs/configuration.md",
+		distributionField(&object.Spec), image.Distribution.Image, remedy)
 }
 
 // Override returns the complete configuration in the ConfigMap of spec.overrideConfig.
