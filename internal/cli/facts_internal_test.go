@@ -31,7 +31,9 @@ func TestSamePlan(t *testing.T) {
 	for where, tc := range map[string]samePlan{
 		"anywhere":       {},
 		"on OpenShift":   {serves: []schema.GroupVersionKind{facts.Constraints, render.RouteKind}},
-		"with a Gateway": {config: gateway, serves: []schema.GroupVersionKind{render.HTTPRouteKind, render.BackendTLSPolicyKind}},
+		"with a Gateway": {config: gateway, serves: []schema.GroupVersionKind{
+			render.HTTPRouteKind, render.BackendTLSPolicyKind,
+		}},
 	} {
 		for _, file := range files {
 			t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml")+" "+where, func(t *testing.T) {

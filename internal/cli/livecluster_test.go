@@ -331,7 +331,8 @@ func TestDiffLiveHostName(t *testing.T) {
 func TestDiffLiveRelatedImages(t *testing.T) {
 	c := newLiveCluster(t)
 	c.objects[operatorDeployments] = listOfDeployments(liveObject(t, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: operator},
-  spec: {template: {spec: {containers: [{name: manager, env: [{name: RELATED_IMAGE_STARTER, value: "mirror.example.com/starter:1"}]}]}}}}`))
+  spec: {template: {spec: {containers: [{name: manager,
+    env: [{name: RELATED_IMAGE_STARTER, value: "mirror.example.com/starter:1"}]}]}}}}`))
 	contains(t, c.run(t, stack(liveSpec), "diff", "-f", "-", "-o", "diff").out, "image: mirror.example.com/starter:1")
 }
 

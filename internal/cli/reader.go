@@ -20,7 +20,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/facts"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
@@ -105,7 +104,7 @@ func (r *reader) read(ctx context.Context, resource schema.GroupResource, key dr
 
 // configMap returns a ConfigMap. It returns nil for a ConfigMap that does not exist, or that the caller cannot read.
 func (r *reader) configMap(ctx context.Context, key dryrun.Key) (*corev1.ConfigMap, error) {
-	if found, known := r.configMaps[key]; known {
+	if found, known := r.configMaps[key]; known || key.Name == "" {
 		return found, nil
 	}
 	configMap := &corev1.ConfigMap{}
@@ -152,17 +151,16 @@ func (r *reader) references(ctx context.Context, object *v1alpha2.LlamaStackDist
 	if m.Namespaces, err = boundedNamespaces(ctx, r.cluster, r.config, object.Namespace); err != nil {
 		return nil, err
 	}
-	for _, use := range candidates(object) {
-		key := dryrun.Key{Namespace: cmp.Or(use.Namespace, object.Namespace), Name: use.Name}
-		if use.Name == "" {
-			continue
-		}
-		configMap, err := r.configMap(ctx, key)
-		if err != nil {
-			return nil, err
-		}
-		if configMap != nil {
-			m.ConfigMaps[key] = configMap
+	for _, asked := range new(facts.Running).ConfigMaps(object) {
+		for _, use := range facts.Candidates(asked) {
+			key := dryrun.KeyOf(use, object.Namespace)
+			configMap, err := r.configMap(ctx, key)
+			if err != nil {
+				return nil, err
+			}
+			if configMap != nil {
+				m.ConfigMaps[key] = configMap
+			}
 		}
 	}
 	m.HostOwner, err = r.hostOwner(ctx, m, object)
@@ -193,15 +191,6 @@ func (r *reader) platform() (facts.Platform, error) {
 	}, nil
 }
 
-// candidates returns the references to all ConfigMaps that a stack may use.
-func candidates(object *v1alpha2.LlamaStackDistribution) []intent.ConfigMapUse {
-	var all []intent.ConfigMapUse
-	for _, use := range new(facts.Running).ConfigMaps(object) {
-		all = append(all, facts.Candidates(use)...)
-	}
-	return all
-}
-
 // stacks returns the stacks with the given names. Without names, it returns the stacks that the flags select.
 func (r *reader) stacks(ctx context.Context, names []string) ([]v1alpha2.LlamaStackDistribution, error) {
 	if len(names) == 0 {
@@ -216,19 +205,6 @@ func (r *reader) stacks(ctx context.Context, names []string) ([]v1alpha2.LlamaSt
 		found = append(found, *stack)
 	}
 	return found, nil
-}
-
-// unreadable returns a sentence for each required ConfigMap that the caller cannot read.
-func unreadable(m *dryrun.Manifests, object *v1alpha2.LlamaStackDistribution) []string {
-	var found []string
-	for _, use := range intent.ConfigMaps(object) {
-		key := dryrun.Key{Namespace: cmp.Or(use.Namespace, object.Namespace), Name: use.Name}
-		if m.Denied[key] {
-			found = append(found, fmt.Sprintf("%s: you cannot read ConfigMap %q in namespace %q; ask an "+
-				"administrator for permission to get ConfigMaps in this namespace", use.Path, key.Name, key.Namespace))
-		}
-	}
-	return found
 }
 
 // running reads the Deployment of a stack, and the base configuration that the operator keeps for the stack.

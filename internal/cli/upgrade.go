@@ -244,7 +244,7 @@ func (o *upgradeOptions) report(m *dryrun.Manifests, s dryrun.Stack, known *fact
 	in := upgrade.Input{
 		Namespace: s.Object.Namespace, Name: s.Object.Name, File: s.File, To: o.to,
 		Deleting: s.Object.DeletionTimestamp != nil,
-		Unknown:  unreadable(m, s.Object),
+		Unknown:  m.Unreadable(s.Object),
 	}
 	if !s.Decoded {
 		in.After.Errors = s.Errors

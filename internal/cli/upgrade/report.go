@@ -9,7 +9,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/change"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan/compare"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/redact"
 )
 
@@ -52,11 +51,11 @@ type Report struct {
 	// Clients lists the changes for clients.
 	Clients []change.Client `json:"clients,omitempty"`
 	// Changes lists all differences.
-	Changes []compare.Difference `json:"changes,omitempty"`
+	Changes []change.Client `json:"changes,omitempty"`
 
 	// own lists the differences in the image and those that a field of the spec causes. base lists the other
 	// differences, except those for clients. remarks lists the warnings without a field path.
-	own, base []compare.Difference
+	own, base []change.Client
 	remarks   []string
 	// waits reports whether the rollout waits for a decision about data.
 	waits bool
@@ -175,8 +174,8 @@ func isField(text string) bool {
 func (r *Report) compare(before, after *plan.Plan) {
 	waiting, _ := after.Waiting()
 	r.waits = len(waiting) > 0
-	origins := compare.Origins(before, after)
-	for _, one := range compare.Plans(before, after) {
+	origins := change.Origins(before, after)
+	for _, one := range change.Plans(before, after) {
 		origin, _, _ := strings.Cut(origins[one.What], " ")
 		one.From, one.To = shown(one.What, one.From), shown(one.What, one.To)
 		one.What = redact.SettingPath(one.What)

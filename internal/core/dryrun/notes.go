@@ -25,8 +25,8 @@ func (m *Manifests) unknownBounds(namespace string) string {
 		operatorconfig.KeyBounds, namespace, remedy)
 }
 
-// notes returns remarks about renamed models, and about the facts that this command does not know. A nil plan means that
-// the stack cannot be planned.
+// notes returns remarks about renamed models, and about the facts that this command does not know. A nil plan means
+// that the stack cannot be planned.
 func (m *Manifests) notes(in *plan.Input, built *plan.Plan) []string {
 	notes := m.unreadReferences(in.Object, in.Intent)
 	switch {
@@ -83,8 +83,8 @@ func (m *Manifests) unreadRelease(resolved *distribution.Resolved) string {
 		"release of a server, so the command checks the stack for release %s%s", resolved.Image, resolved.Release.Line, remedy)
 }
 
-// unreadCertificate returns the note about a certificate that was not read. The note names the objects that the operator
-// creates from the certificate.
+// unreadCertificate returns the note about a certificate that was not read. The note names the objects that the
+// operator creates from the certificate.
 func unreadCertificate(stack, secret string) string {
 	return fmt.Sprintf("this command does not read the certificate in Secret %q; in a cluster, the operator creates "+
 		"BackendTLSPolicy %q and ConfigMap %q from the certificate and the %s key in the Secret",

@@ -1,14 +1,11 @@
 package dryrun
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
-
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/bounds"
@@ -19,7 +16,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/retention"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/draft"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/validate"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/migrate/convert"
 )
@@ -199,37 +195,28 @@ func (m *Manifests) Input(
 	if last.Digest != "" && last.Image == image.Distribution.Image {
 		input.Digest, input.Distribution.Entrypoint = last.Digest, plan.RecordedEntrypoint(*last)
 	}
-	if input.Base, err = m.base(object, &image, input.Digest); err != nil {
+	contents, err := m.Contents(object)
+	if err != nil {
 		return input, err
 	}
-	if object.Spec.OverrideConfig != nil {
-		if input.Override, err = m.Override(object); err != nil {
-			return input, err
-		}
+	if input.Base, err = m.base(object, &image, input.Digest, contents); err != nil {
+		return input, err
 	}
-	input.Trust, err = m.trust(object)
+	input.Override = plan.ReadOverride(object, contents)
+	input.Trust, err = trust(object, contents)
 	return input, err
 }
 
 // base returns the base configuration. It returns nil if there is no base and the plan does not require one.
 func (m *Manifests) base(
-	object *v1alpha2.LlamaStackDistribution, image *facts.Image, digest string,
+	object *v1alpha2.LlamaStackDistribution, image *facts.Image, digest string, contents map[string]map[string][]byte,
 ) (*plan.Base, error) {
-	contents := m.contents(object)
 	sources := plan.BaseSources{
 		Object: object, Running: &m.running, Image: *image, Digest: digest, ConfigMaps: contents,
 		Kept: func(string) ([]byte, error) { return m.running.Base, nil },
 	}
 	if image.From != v1alpha2.ImageFromCatalogue {
 		sources.Label = m.Image.Base
-	}
-	given := object.Spec.BaseConfig
-	if given != nil && plan.NeedsBase(&object.Spec) && plan.ReadBase(object, contents) == nil {
-		if _, err := m.configMap(object.Namespace, "spec.baseConfig", given.ConfigMapName); err != nil {
-			return nil, err
-		}
-		key := cmp.Or(given.Key, v1alpha2.DefaultConfigKey)
-		return nil, noKey("spec.baseConfig.key", given.ConfigMapName, key, contents[given.ConfigMapName])
 	}
 	base, err := sources.Base()
 	if base != nil || err != nil || !plan.NeedsBase(&object.Spec) || plan.BaseOptional(object) || m.NotesUnknown {
@@ -244,47 +231,17 @@ func (m *Manifests) base(
 		distributionField(&object.Spec), image.Distribution.Image, remedy)
 }
 
-// Override returns the complete configuration in the ConfigMap of spec.overrideConfig.
-func (m *Manifests) Override(object *v1alpha2.LlamaStackDistribution) (*plan.Override, error) {
-	use, found := intent.OverrideUse(object), plan.ReadOverride(object, m.contents(object))
-	if found.Files == nil {
-		return nil, m.unusable(use, object.Namespace)
-	}
-	if _, ok := found.Files[found.Key]; !ok && len(use.Keys)+len(use.AnyOf) > 0 {
-		return nil, noKey("spec.overrideConfig.key", use.Name, found.Key, found.Files)
-	}
-	return found, nil
-}
-
 // unusable returns the error for a ConfigMap that a stack in a namespace needs and cannot use.
 func (m *Manifests) unusable(use intent.ConfigMapUse, namespace string) error {
-	path := strings.TrimSuffix(use.Path, ".configMapName")
-	if _, err := m.configMap(cmp.Or(use.Namespace, namespace), path, use.Name); err != nil {
-		return err
-	}
-	return fmt.Errorf("%s: the stack cannot use ConfigMap %q in namespace %q; add the namespace %q to the "+
-		"annotation %s on the ConfigMap", path, use.Name, use.Namespace, namespace, names.AnnotationAllowNamespaces)
-}
-
-// noKey returns the error for a key that a ConfigMap does not have.
-func noKey(path, name, key string, values map[string][]byte) error {
-	if len(values) == 0 {
-		return fmt.Errorf("%s: ConfigMap %q has no keys; add the key %q", path, name, key)
-	}
-	return fmt.Errorf("%s: ConfigMap %q has no key %q; add the key to the ConfigMap, or use one of its keys: %s", path, name, key,
-		draft.Listed(slices.Sorted(maps.Keys(values))))
-}
-
-func (m *Manifests) configMap(namespace, path, name string) (*corev1.ConfigMap, error) {
-	key := Key{Namespace: namespace, Name: name}
-	if configMap, ok := m.ConfigMaps[key]; ok {
-		return configMap, nil
-	}
-	if other := elsewhere(m, m.ConfigMaps, key); other != "" {
-		return nil, fmt.Errorf("%s.configMapName: %s", path, m.inOther("ConfigMap", key, other))
-	}
+	key := KeyOf(use, namespace)
 	problem := "the files do not contain ConfigMap %q in namespace %q; add the ConfigMap with another --filename"
 	switch {
+	case m.ConfigMaps[key] != nil:
+		return fmt.Errorf("%s: the stack cannot use ConfigMap %q in namespace %q; add the namespace %q to the "+
+			"annotation %s on the ConfigMap", strings.TrimSuffix(use.Path, ".configMapName"), use.Name, use.Namespace, namespace,
+			names.AnnotationAllowNamespaces)
+	case elsewhere(m, m.ConfigMaps, key) != "":
+		return fmt.Errorf("%s: %s", use.Path, m.inOther("ConfigMap", key, elsewhere(m, m.ConfigMaps, key)))
 	case m.Denied[key]:
 		problem = "you cannot read ConfigMap %q in namespace %q; ask an administrator for permission to get " +
 			"ConfigMaps in this namespace"
@@ -293,7 +250,18 @@ func (m *Manifests) configMap(namespace, path, name string) (*corev1.ConfigMap, 
 	case m.Pasted:
 		problem = "the text does not contain ConfigMap %q in namespace %q; add the ConfigMap as another document"
 	}
-	return nil, fmt.Errorf("%s.configMapName: "+problem, path, name, namespace)
+	return fmt.Errorf("%s: "+problem, use.Path, key.Name, key.Namespace)
+}
+
+// Unreadable returns a sentence for each required ConfigMap that the caller cannot read.
+func (m *Manifests) Unreadable(object *v1alpha2.LlamaStackDistribution) []string {
+	var found []string
+	for _, use := range intent.ConfigMaps(object) {
+		if m.Denied[KeyOf(use, object.Namespace)] {
+			found = append(found, m.unusable(use, object.Namespace).Error())
+		}
+	}
+	return found
 }
 
 // content merges the binary data and the text data of a ConfigMap or Secret.

@@ -29,7 +29,8 @@ type Configuration struct {
 	made Plan
 }
 
-// Build returns the plan of a stack, without secrets. The pods read the recorded Secret with derived values. The same input produces the same plan, byte for byte.
+// Build returns the plan of a stack, without secrets. The pods read the recorded Secret with derived values. The same
+// input produces the same plan, byte for byte.
 //
 // A *ConfigError describes a problem that the user must fix, and names its condition. Any other error is a defect.
 func Build(in Input) (*Plan, error) {

@@ -119,7 +119,8 @@ workload: {replicas: 1, overrides: {env: [{name: A, value: "1"}]}}
 func runningPods() (*appsv1.Deployment, []appsv1.ReplicaSet) {
 	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{UID: "1"}}
 	set := appsv1.ReplicaSet{}
-	set.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(deployment, appsv1.SchemeGroupVersion.WithKind("Deployment"))}
+	kind := appsv1.SchemeGroupVersion.WithKind("Deployment")
+	set.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(deployment, kind)}
 	set.Spec.Template.Spec.Containers = []corev1.Container{{
 		Name: names.ServerContainer(nil), Ports: []corev1.ContainerPort{{Name: names.PortName, ContainerPort: 1}},
 		StartupProbe: &corev1.Probe{ProbeHandler: corev1.ProbeHandler{

@@ -34,7 +34,9 @@ func TestSamePlan(t *testing.T) {
 	for where, tc := range map[string]samePlan{
 		"anywhere":       {},
 		"on OpenShift":   {openShift: true, serves: []schema.GroupVersionKind{render.RouteKind}},
-		"with a Gateway": {config: gateway, serves: []schema.GroupVersionKind{render.HTTPRouteKind, render.BackendTLSPolicyKind}},
+		"with a Gateway": {config: gateway, serves: []schema.GroupVersionKind{
+			render.HTTPRouteKind, render.BackendTLSPolicyKind,
+		}},
 	} {
 		for _, file := range files {
 			name := strings.TrimSuffix(filepath.Base(file), ".yaml")
