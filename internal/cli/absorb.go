@@ -64,7 +64,7 @@ func (c *converter) absorb(doc document.Document, title string, source *manifest
 // search returns the fields that replace overrideConfig. A missing ConfigMap causes an error. If, for any other reason,
 // the stack cannot be planned, no field replaces overrideConfig, and the result contains the reason.
 func (a *absorber) search(object *v1alpha2.LlamaStackDistribution) (absorb.Result, error) {
-	if _, err := a.manifests.Override(object); err != nil {
+	if _, err := a.manifests.Contents(object); err != nil {
 		return absorb.Result{}, err
 	}
 	in, _, invalid := validate.Spec(object)

@@ -151,6 +151,7 @@ func conventionalCluster(t *testing.T) *fakeapi.Server {
 		"/apis/apps/v1/deployments":        "apps/v1 Deployment",
 		"/api/v1/namespaces/team-a/events": "v1 Event", "/api/v1/configmaps": "v1 ConfigMap",
 		"/apis/apps/v1/namespaces/team-a/deployments": "apps/v1 Deployment",
+		operatorDeployments:                           "apps/v1 Deployment",
 	} {
 		version, name, _ := strings.Cut(kind, " ")
 		api.PutList(t, path, version, name+"List")

@@ -98,29 +98,17 @@ func keepsCompat(running dryrun.Stack) bool {
 
 // offlineChange plans a stack as a change to the running stack with the same name and namespace.
 func offlineChange(m *dryrun.Manifests, s dryrun.Stack, previous *dryrun.Manifests) dryrun.Outcome {
-	before, ok := runningStack(previous, s)
-	if !ok {
-		found := m.Plan(s)
+	sides := comparedWith(m, s, previous)
+	found, before := sides.after, sides.before
+	switch {
+	case !sides.input.Exists:
 		found.Notes = append(found.Notes, fmt.Sprintf("--previous does not contain stack %q in namespace %q, so this command "+
 			"does not check the data of the stack", s.Object.Name, s.Object.Namespace))
-		return found
-	}
-	s = withCompat(s, before)
-	found := sinceRunning(m, s, before, previous.Plan(before))
-	found.Volume(before, s, nil)
-	return found
-}
-
-// sinceRunning plans a stack as a change to a running stack, if the running stack has a plan.
-func sinceRunning(m *dryrun.Manifests, s, before dryrun.Stack, running dryrun.Outcome) dryrun.Outcome {
-	if running.Plan != nil {
-		return m.PlanSince(s, running.Plan.Places)
-	}
-	found := m.Plan(s)
-	if len(running.Errors) > 0 {
+	case before.Plan != nil:
+	case len(before.Errors) > 0:
 		found.Warnings = append(found.Warnings, "this command cannot generate a configuration from the stack in --previous, so the "+
-			"command does not check the data of the stack: "+before.Title()+": "+running.Errors[0])
-	} else {
+			"command does not check the data of the stack: "+sides.running.Title()+": "+before.Errors[0])
+	default:
 		found.Notes = append(found.Notes, "the configuration of the stack in --previous is in an image, which this command does not "+
 			"read, so the command does not check the data of the stack")
 	}

@@ -41,12 +41,13 @@ show the effects of an edit before you apply it:
 
 The command runs the operator's own code on the stack in the files and on the stack
 in the cluster. It reads the stack, the Deployment, the PersistentVolumeClaim, the
-ConfigMaps that the stack refers to, and the operator's ConfigMap. It reads no Secret,
-stores nothing, and reports the objects that you cannot read. It asks the API server
-whether it would accept the changed objects, as validate --dry-run=server does. With
---previous, it compares the files with the manifests in another file or folder, without
-a cluster. It shows only values that are known to hold no secrets, and "<redacted>" in
-place of all others.
+ConfigMaps that the stack refers to, and the operator's ConfigMap and Deployment. If the
+stack is exposed, it also reads the other stacks. It reads no Secret, stores nothing,
+and reports the objects that you cannot read. It asks the API server whether it would
+accept the changed objects, as validate --dry-run=server does. With --previous, it
+compares the files with the manifests in another file or folder, without a cluster. It
+shows only values that are known to hold no secrets, and "<redacted>" in place of all
+others.
 
 The exit codes are the same as for kubectl diff:
   0  no difference

@@ -8,13 +8,16 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/change"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/dryrun"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/facts"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/retention"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/secretvalue"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/migrate/convert"
 )
@@ -66,6 +69,8 @@ func rejectionOf(s dryrun.Stack, problems []string) error {
 // comparedStack holds both sides of a comparison.
 type comparedStack struct {
 	before, after dryrun.Outcome
+	// running is the running stack. It is empty if there is none.
+	running dryrun.Stack
 	// annotations are the annotations of the edited stack.
 	annotations map[string]string
 	input       change.Input
@@ -116,23 +121,10 @@ func comparedWith(m *dryrun.Manifests, s dryrun.Stack, previous *dryrun.Manifest
 		return comparedStack{after: m.Plan(s), annotations: s.Object.Annotations}
 	}
 	s = withCompat(s, running)
-	sides := comparedStack{annotations: s.Object.Annotations, input: change.Input{Exists: true}}
-	sides.plan(previous, running, m, s, nil)
+	sides := comparedStack{running: running, annotations: s.Object.Annotations, input: change.Input{Exists: true}}
+	sides.before, sides.after = previous.PlanChange(running, m, s)
 	sides.after.Volume(running, s, nil)
 	return sides
-}
-
-// plan plans both sides. `places` contains the locations where the running pods store data. Nil means that the spec of
-// the running stack determines the locations.
-func (c *comparedStack) plan(
-	before *dryrun.Manifests, running dryrun.Stack, after *dryrun.Manifests, next dryrun.Stack, places *retention.Places,
-) {
-	c.before = before.PlanSince(running, places)
-	if places == nil && c.before.Plan != nil {
-		places = c.before.Plan.Places
-		c.before = before.PlanSince(running, places)
-	}
-	c.after = after.PlanSince(next, places)
 }
 
 // live plans an edited stack, and the stack in the cluster.
@@ -175,9 +167,9 @@ func (d *differ) edit(
 	if err != nil {
 		return comparedStack{}, err
 	}
-	sides := comparedStack{annotations: next.Object.Annotations, input: inputOf(known)}
 	running := dryrun.Stack{File: s.File, Object: stored, Decoded: true}
-	sides.plan(before.With(known), running, after.With(known), next, known.Record.Places)
+	sides := comparedStack{running: running, annotations: next.Object.Annotations, input: inputOf(stored, known)}
+	sides.before, sides.after = before.With(known).PlanChange(running, after.With(known), next)
 	claim, err := d.reader.claim(ctx, stored)
 	if err != nil {
 		return sides, err
@@ -202,10 +194,21 @@ func (d *differ) with(ctx context.Context, object *v1alpha2.LlamaStackDistributi
 }
 
 // inputOf returns the facts about the running pods.
-func inputOf(r *dryrun.Running) change.Input {
-	in := change.Input{Exists: true, Deleting: r.Stack.DeletionTimestamp != nil, Held: r.Held(), Open: r.Unrecorded()}
-	if r.Deployment != nil {
-		in.Serving = &r.Deployment.Status.AvailableReplicas
+func inputOf(stack *v1alpha2.LlamaStackDistribution, r *facts.Running) change.Input {
+	in := change.Input{Exists: true, Deleting: stack.DeletionTimestamp != nil}
+	// The message is about the pod template changes that the operator postpones until it next replaces the pods.
+	if held := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionAdopted); held != nil &&
+		held.Status == metav1.ConditionFalse {
+		in.Held = held.Message
+	}
+	if r.Deployment == nil {
+		return in
+	}
+	in.Serving = &r.Deployment.Status.AvailableReplicas
+	if r.Record.Inputs == "" {
+		in.Open = []string{fmt.Sprintf("Deployment %q has no record from this operator in the annotation %s, so the "+
+			"comparison assumes that the running pods match the spec of the stack; to compare the running pods, run kubectl "+
+			"llamastack migrate --dry-run", r.Deployment.Name, names.AnnotationRendered)}
 	}
 	return in
 }

@@ -92,7 +92,7 @@ func (v *surveyor) look(ctx context.Context, live *unstructured.Unstructured) er
 		return err
 	}
 	var found dryrun.Outcome
-	if len(unreadable(m, s.Object)) == 0 {
+	if len(m.Unreadable(s.Object)) == 0 {
 		found = m.Plan(s)
 		t.judge(found)
 		t.release(s, found)

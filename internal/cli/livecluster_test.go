@@ -40,13 +40,18 @@ const (
 	mapsOfA    = "/api/v1/namespaces/team-a/configmaps/"
 	allMaps    = "/api/v1/configmaps"
 
+	allDeployments      = "/apis/apps/v1/deployments"
+	deploymentsOfA      = "/apis/apps/v1/namespaces/team-a/deployments"
+	operatorDeployments = "/apis/apps/v1/namespaces/llama-stack-k8s-operator-system/deployments"
+
 	pathOfVersion = "/version"
 )
 
 func newLiveCluster(t *testing.T) *liveCluster {
 	t.Helper()
 	c := &liveCluster{objects: map[string]any{
-		allMaps: mapList(), pathOfVersion: map[string]any{"gitVersion": "v1.34.0"},
+		allMaps: mapList(), pathOfVersion: map[string]any{"gitVersion": "v1.34.0"}, allStacks: stackList(),
+		allDeployments: listOfDeployments(), deploymentsOfA: listOfDeployments(), operatorDeployments: listOfDeployments(),
 	}}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		method := r.Method
@@ -95,6 +100,12 @@ func writeStatus(w http.ResponseWriter, code int, reason, message string) {
 		"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "reason": reason, "message": message,
 		"details": map[string]any{"kind": "x", "name": "x"},
 	})
+}
+
+func listOfDeployments(items ...any) map[string]any {
+	return map[string]any{
+		"kind": "DeploymentList", "apiVersion": "apps/v1", "metadata": map[string]any{}, "items": append([]any{}, items...),
+	}
 }
 
 // stackList and mapList are the responses to list requests.
@@ -271,12 +282,14 @@ func TestDiffLiveKeepsImageAndBase(t *testing.T) {
 		t.Fatal(err)
 	}
 	record["distribution"].(map[string]any)["image"] = image
+	kept := c.objects[mapsOfA+record["baseConfigMap"].(string)]
+	c.objects[mapsOfA+"demo-base-kept"], record["baseConfigMap"] = kept, "demo-base-kept"
 	data, err := json.Marshal(record)
 	if err != nil {
 		t.Fatal(err)
 	}
 	annotations["llamastack.io/rendered"] = string(data)
-	base := c.objects[mapsOfA+record["baseConfigMap"].(string)].(map[string]any)["data"].(map[string]any)
+	base := kept.(map[string]any)["data"].(map[string]any)
 	base["config.yaml"] = strings.Replace(base["config.yaml"].(string), "apis:", "a_key_of_the_kept_base: 1\napis:", 1)
 
 	same := c.run(t, stack(liveSpec), "diff", "-f", "-")
@@ -285,6 +298,42 @@ func TestDiffLiveKeepsImageAndBase(t *testing.T) {
 	}
 	moved := c.run(t, edit("name: starter", `name: starter, version: "0.8"`), "diff", "-f", "-")
 	contains(t, moved.out, "the image changes from "+image+" to docker.io/ogxai/distribution-starter:0.8", "- a_key_of_the_kept_base: <redacted>  (base)")
+
+	c.objects[stacksOfA], c.objects[deploymentsOfA] = stackList(live), listOfDeployments(running)
+	for _, args := range [][]string{{"demo"}, nil} {
+		checked := c.run(t, "", append([]string{"upgrade-check", "--to", "0.8", "--all"}, args...)...)
+		contains(t, checked.out, "~ image: "+image+" -> docker.io/ogxai/distribution-starter:0.8", "a_key_of_the_kept_base")
+	}
+}
+
+// A stack whose host name another stack has is not exposed, and a reserved name belongs to another stack.
+func TestDiffLiveHostName(t *testing.T) {
+	c := newLiveCluster(t)
+	expose := func(host string) string {
+		return edit("storage: {}}", "storage: {}}, networking: {expose: {hostname: "+host+"}}")
+	}
+	other := liveObject(t, strings.Replace(expose("llama.example.com"), "name: demo", "name: other", 1))
+	other["metadata"].(map[string]any)["uid"] = "other"
+	other["status"] = map[string]any{"routeURL": "http://llama.example.com"}
+	c.objects[allStacks] = stackList(other)
+	taken := c.run(t, expose("llama.example.com"), "diff", "-f", "-")
+	contains(t, taken.err, `spec.networking.expose: host name "llama.example.com" is taken by stack "other", so the server is not exposed`)
+	if strings.Contains(taken.out, "Ingress") {
+		t.Errorf("an Ingress is created:\n%s", taken.out)
+	}
+	contains(t, c.run(t, expose("mine.example.com"), "diff", "-f", "-").out, "+ Ingress/demo")
+	c.objects[stacksOfA], c.forbidden = stackList(), []string{allStacks}
+	contains(t, c.run(t, expose("llama.example.com"), "diff", "-f", "-").out,
+		"+ Ingress/demo", "? the host names of other stacks: you cannot list the stacks in all namespaces")
+}
+
+// The images in the variables of the operator replace those of the catalog.
+func TestDiffLiveRelatedImages(t *testing.T) {
+	c := newLiveCluster(t)
+	c.objects[operatorDeployments] = listOfDeployments(liveObject(t, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: operator},
+  spec: {template: {spec: {containers: [{name: manager,
+    env: [{name: RELATED_IMAGE_STARTER, value: "mirror.example.com/starter:1"}]}]}}}}`))
+	contains(t, c.run(t, stack(liveSpec), "diff", "-f", "-", "-o", "diff").out, "image: mirror.example.com/starter:1")
 }
 
 // Like kubectl apply, diff removes a field that the last applied manifest sets and the new manifest does not set. It

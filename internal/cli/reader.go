@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -17,9 +18,9 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/facts"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
@@ -40,6 +41,12 @@ type reader struct {
 	config     operatorconfig.Config
 	// operatorNamespace is the namespace of the operator's ConfigMap. It is empty if the ConfigMap was not read there.
 	operatorNamespace string
+	// related contains the images in the RELATED_IMAGE variables of the operator. Nil means that they are not known.
+	related distribution.Overrides
+	// deployments contains the Deployments of all stacks, if they were listed.
+	deployments map[dryrun.Key]*appsv1.Deployment
+	// everywhere contains the stacks in all namespaces, if they were listed.
+	everywhere []*v1alpha2.LlamaStackDistribution
 	// served contains the kinds that the cluster serves, of those that were asked for.
 	served map[schema.GroupVersionKind]bool
 	// unknown lists sentences about facts that are not known, for example because the caller cannot read an object.
@@ -98,7 +105,7 @@ func (r *reader) read(ctx context.Context, resource schema.GroupResource, key dr
 
 // configMap returns a ConfigMap. It returns nil for a ConfigMap that does not exist, or that the caller cannot read.
 func (r *reader) configMap(ctx context.Context, key dryrun.Key) (*corev1.ConfigMap, error) {
-	if found, known := r.configMaps[key]; known {
+	if found, known := r.configMaps[key]; known || key.Name == "" {
 		return found, nil
 	}
 	configMap := &corev1.ConfigMap{}
@@ -145,20 +152,20 @@ func (r *reader) references(ctx context.Context, object *v1alpha2.LlamaStackDist
 	if m.Namespaces, err = boundedNamespaces(ctx, r.cluster, r.config, object.Namespace); err != nil {
 		return nil, err
 	}
-	for _, use := range candidates(object) {
-		key := dryrun.Key{Namespace: cmp.Or(use.Namespace, object.Namespace), Name: use.Name}
-		if use.Name == "" {
-			continue
-		}
-		configMap, err := r.configMap(ctx, key)
-		if err != nil {
-			return nil, err
-		}
-		if configMap != nil {
-			m.ConfigMaps[key] = configMap
+	for _, asked := range new(facts.Running).ConfigMaps(object) {
+		for _, use := range facts.Candidates(asked) {
+			key := dryrun.KeyOf(use, object.Namespace)
+			configMap, err := r.configMap(ctx, key)
+			if err != nil {
+				return nil, err
+			}
+			if configMap != nil {
+				m.ConfigMaps[key] = configMap
+			}
 		}
 	}
-	return m, nil
+	m.HostOwner, err = r.hostOwner(ctx, m, object)
+	return m, err
 }
 
 // platform returns what the cluster serves. It asks the API server once, and for the kinds of the Gateway API only if a
@@ -180,17 +187,9 @@ func (r *reader) platform() (facts.Platform, error) {
 	}
 	return facts.Platform{
 		OpenShift: r.served[facts.Constraints], OperatorNamespace: r.operatorNamespace,
-		Serves: func(kind schema.GroupVersionKind) bool { return r.served[kind] },
+		Related: r.related,
+		Serves:  func(kind schema.GroupVersionKind) bool { return r.served[kind] },
 	}, nil
-}
-
-// candidates returns the references to all ConfigMaps that a stack may use.
-func candidates(object *v1alpha2.LlamaStackDistribution) []intent.ConfigMapUse {
-	var all []intent.ConfigMapUse
-	for _, use := range new(facts.Running).ConfigMaps(object) {
-		all = append(all, facts.Candidates(use)...)
-	}
-	return all
 }
 
 // stacks returns the stacks with the given names. Without names, it returns the stacks that the flags select.
@@ -209,51 +208,61 @@ func (r *reader) stacks(ctx context.Context, names []string) ([]v1alpha2.LlamaSt
 	return found, nil
 }
 
-// unreadable returns a sentence for each required ConfigMap that the caller cannot read.
-func unreadable(m *dryrun.Manifests, object *v1alpha2.LlamaStackDistribution) []string {
-	var found []string
-	for _, use := range intent.ConfigMaps(object) {
-		key := dryrun.Key{Namespace: cmp.Or(use.Namespace, object.Namespace), Name: use.Name}
-		if m.Denied[key] {
-			found = append(found, fmt.Sprintf("%s: you cannot read ConfigMap %q in namespace %q; ask an "+
-				"administrator for permission to get ConfigMaps in this namespace", use.Path, key.Name, key.Namespace))
-		}
-	}
-	return found
-}
-
 // running reads the Deployment of a stack, and the base configuration that the operator keeps for the stack.
-func (r *reader) running(ctx context.Context, stack *v1alpha2.LlamaStackDistribution) (*dryrun.Running, error) {
+func (r *reader) running(ctx context.Context, stack *v1alpha2.LlamaStackDistribution) (*facts.Running, error) {
 	r.compareVersion(stack)
-	deployment := &appsv1.Deployment{}
-	exists, err := r.read(ctx, deploymentResource, dryrun.Key{Namespace: stack.Namespace, Name: stack.Name}, deployment)
-	if err != nil {
-		return nil, err
-	}
-	if !exists {
-		return dryrun.NewRunning(stack, nil), nil
-	}
-	found := dryrun.NewRunning(stack, deployment)
-	if name := found.Record.BaseConfigMap; name != "" {
-		kept, err := r.configMap(ctx, dryrun.Key{Namespace: stack.Namespace, Name: name})
+	key := dryrun.Key{Namespace: stack.Namespace, Name: names.Deployment(stack.Name)}
+	deployment := r.deployments[key]
+	if r.deployments == nil {
+		deployment = &appsv1.Deployment{}
+		exists, err := r.read(ctx, deploymentResource, key, deployment)
 		if err != nil {
 			return nil, err
 		}
-		if kept != nil {
-			found.Base = plan.ConfigMapFiles(kept)[names.ConfigFile]
+		if !exists {
+			deployment = nil
 		}
 	}
-	return found, nil
+	found := facts.NewRunning(stack, deployment)
+	name := found.Record.BaseConfigMap
+	image, err := found.Image(stack.Spec.Distribution, facts.NewOverrides(r.related, r.config))
+	if name == "" || err == nil && name == plan.BaseConfigMapName(stack.Name, image.Distribution.Base) {
+		return found, nil // this command contains the same base
+	}
+	kept, err := r.configMap(ctx, dryrun.Key{Namespace: stack.Namespace, Name: name})
+	if kept != nil {
+		found.Base = plan.ConfigMapFiles(kept)[names.ConfigFile]
+	}
+	return found, err
 }
 
-// recorded returns what is known of a running stack from its status. It reads the Deployment only for a stack that
-// refers to a ConfigMap in another namespace, because the record determines whether another ConfigMap replaces it.
-func (r *reader) recorded(ctx context.Context, stack *v1alpha2.LlamaStackDistribution) (*dryrun.Running, error) {
-	if slices.ContainsFunc(intent.ConfigMaps(stack), func(use intent.ConfigMapUse) bool { return use.Namespace != "" }) {
-		return r.running(ctx, stack)
+// listDeployments reads the Deployments of all stacks with one request.
+func (r *reader) listDeployments(ctx context.Context, everywhere bool) error {
+	namespace := r.cluster.Namespace
+	if everywhere {
+		namespace = ""
 	}
-	r.compareVersion(stack)
-	return dryrun.NewRunning(stack, nil), nil
+	var list appsv1.DeploymentList
+	err := r.list(ctx, &list, namespace, client.MatchingLabels{names.LabelManagedBy: names.ManagedBy})
+	r.deployments = make(map[dryrun.Key]*appsv1.Deployment, len(list.Items))
+	for i := range list.Items {
+		one := &list.Items[i]
+		r.deployments[dryrun.Key{Namespace: one.Namespace, Name: one.Name}] = one
+	}
+	return err
+}
+
+// list reads Deployments. The list is empty if the caller cannot read them.
+func (r *reader) list(
+	ctx context.Context, into *appsv1.DeploymentList, namespace string, labels client.MatchingLabels,
+) error {
+	err := kube.Explain(r.cluster.List(ctx, into, client.InNamespace(namespace), labels), "list", deploymentResource,
+		namespace)
+	if _, denied := errors.AsType[*kube.Denied](err); denied {
+		r.missing("%v", err)
+		return nil
+	}
+	return err
 }
 
 // claim reads the PersistentVolumeClaim of a stack with a volume. It returns nil for a claim that does not exist, or
@@ -272,11 +281,14 @@ func (r *reader) claim(
 	return claim, nil
 }
 
-// operatorConfig reads the operator's ConfigMap from a file. Without a file, it reads the ConfigMap from the cluster.
+// operatorConfig reads the operator's ConfigMap from a file. Without a file, it reads the ConfigMap from the cluster. It
+// also reads the variables of the operator.
 func (r *reader) operatorConfig(ctx context.Context, file string, stdin io.Reader, p printer) (err error) {
 	if file != "" {
-		r.config, err = readOperatorConfig(file, stdin, p)
-		return err
+		if r.config, err = readOperatorConfig(file, stdin, p); err != nil {
+			return err
+		}
+		return r.relatedImages(ctx)
 	}
 	list := &corev1.ConfigMapList{}
 	byName := client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("metadata.name",
@@ -290,13 +302,34 @@ func (r *reader) operatorConfig(ctx context.Context, file string, stdin io.Reade
 	case err != nil:
 		return kube.Explain(err, "list", configMapResource, "")
 	}
-	found := r.ofOperator(ctx, list.Items)
-	if found == nil {
+	if found := r.ofOperator(ctx, list.Items); found == nil {
 		r.config, _ = operatorconfig.Read(nil, operatorconfig.Config{})
-		return nil
+	} else {
+		r.operatorNamespace = found.Namespace
+		if r.config, err = configOf(found, "ConfigMap in namespace "+found.Namespace, p); err != nil {
+			return err
+		}
 	}
-	r.operatorNamespace = found.Namespace
-	r.config, err = configOf(found, "ConfigMap in namespace "+found.Namespace, p)
+	return r.relatedImages(ctx)
+}
+
+// relatedImages reads the RELATED_IMAGE variables in the operator's Deployment. They remain unknown if there is no such
+// Deployment in the operator's namespace, or if the caller cannot read it.
+func (r *reader) relatedImages(ctx context.Context) error {
+	var list appsv1.DeploymentList
+	err := r.list(ctx, &list, cmp.Or(r.operatorNamespace, names.OperatorNamespace),
+		client.MatchingLabels{labelName: operatorName})
+	variables := map[string]string{}
+	for i := range list.Items {
+		for _, container := range list.Items[i].Spec.Template.Spec.Containers {
+			for _, variable := range container.Env {
+				variables[variable.Name] = variable.Value
+			}
+		}
+	}
+	if len(list.Items) > 0 {
+		r.related = distribution.RelatedImages(func(name string) string { return variables[name] })
+	}
 	return err
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/upgrade"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/dryrun"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/retention"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/facts"
 )
 
 type upgradeOptions struct {
@@ -40,8 +40,7 @@ With --filename or --kustomize, the command reads the stacks in files. Otherwise
 reads the stacks in the cluster that --namespace, --all-namespaces, --selector or names
 select. For stacks in a cluster, it first prints one line for each stack, and then the
 reports of the stacks that need action. It reads the operator's ConfigMap, the stacks,
-and the ConfigMaps that the stacks refer to. If a stack refers to a ConfigMap in another
-namespace, the command also reads the Deployment of the stack. It writes nothing, and
+their Deployments, and the ConfigMaps that the stacks refer to. It writes nothing, and
 reports the objects that you cannot read.
 
 The operator does not change the release of a stack with spec.distribution.image.
@@ -208,6 +207,9 @@ func (o *upgradeOptions) ofReader(
 	if err == nil {
 		err = r.operatorConfig(ctx, o.operatorConfig, stdin, p)
 	}
+	if err == nil && len(args) == 0 {
+		err = r.listDeployments(ctx, o.AllNamespaces)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -216,7 +218,7 @@ func (o *upgradeOptions) ofReader(
 		if i > 0 && i%progressStep == 0 {
 			p.line("%d of %d stacks", i, len(stacks))
 		}
-		known, err := r.recorded(ctx, &stacks[i])
+		known, err := r.running(ctx, &stacks[i])
 		if err != nil {
 			return nil, err
 		}
@@ -238,11 +240,11 @@ func (o *upgradeOptions) ofReader(
 }
 
 // report returns the report for one stack. `known` contains the facts about the running stack, or is nil.
-func (o *upgradeOptions) report(m *dryrun.Manifests, s dryrun.Stack, known *dryrun.Running) upgrade.Report {
+func (o *upgradeOptions) report(m *dryrun.Manifests, s dryrun.Stack, known *facts.Running) upgrade.Report {
 	in := upgrade.Input{
 		Namespace: s.Object.Namespace, Name: s.Object.Name, File: s.File, To: o.to,
 		Deleting: s.Object.DeletionTimestamp != nil,
-		Unknown:  unreadable(m, s.Object),
+		Unknown:  m.Unreadable(s.Object),
 	}
 	if !s.Decoded {
 		in.After.Errors = s.Errors
@@ -257,6 +259,9 @@ func (o *upgradeOptions) report(m *dryrun.Manifests, s dryrun.Stack, known *dryr
 	today, next := s, s
 	var err error
 	if o.from != "" {
+		if known != nil {
+			known.Record.Places = nil // they are those of the running release
+		}
 		today.Object, err = dryrun.WithRelease(s.Object, o.from)
 	}
 	if err == nil {
@@ -265,22 +270,8 @@ func (o *upgradeOptions) report(m *dryrun.Manifests, s dryrun.Stack, known *dryr
 	if err != nil {
 		in.After.Errors = []string{err.Error()}
 	} else {
-		in.Before, in.After = planBoth(m, known, today, next)
+		m = m.With(known)
+		in.Before, in.After = m.PlanChange(today, m, next)
 	}
 	return upgrade.Of(in)
-}
-
-// planBoth runs the pipeline for both releases. The plan for the next release assumes that the data is in the locations
-// that the current release uses.
-func planBoth(m *dryrun.Manifests, known *dryrun.Running, today, next dryrun.Stack) (before, after upgrade.Outcome) {
-	var places *retention.Places
-	running := m.With(known).Plan(today)
-	if running.Plan != nil {
-		places = running.Plan.Places
-	}
-	return forUpgrade(running), forUpgrade(m.With(known).PlanSince(next, places))
-}
-
-func forUpgrade(o dryrun.Outcome) upgrade.Outcome {
-	return upgrade.Outcome{Plan: o.Plan, Errors: o.Errors, Warnings: o.Warnings, Left: o.Lost}
 }

@@ -71,9 +71,14 @@ type Data struct {
 	Waits bool `json:"waits,omitempty"`
 }
 
-// Client describes a change to a model, an API or an address that clients use.
+// Client is one difference between two plans of a stack, such as a change to a model, an API or an address that clients
+// use.
 type Client struct {
+	// What describes the part that differs, for example `image`, `variable OGX_PORT`, `provider inference/vllm`, or a path
+	// in the configuration. In a path, IDs identify the entries of a list, for example
+	// providers.inference[vllm].config.url.
 	What string `json:"what"`
+	// From and To are the values in the two plans. Empty means that the plan has no such part.
 	From string `json:"from,omitempty"`
 	To   string `json:"to,omitempty"`
 }
@@ -95,7 +100,7 @@ func Of(in Input) (Change, error) {
 	if slices.ContainsFunc(found.Data, func(loss Data) bool { return loss.Waits }) {
 		found.Pods.Restart = Blocked
 	}
-	found.Clients = clients(in.Before, in.After)
+	found.Clients = Clients(in.Before, in.After)
 	if in.Rename != nil {
 		found.rename(in.Rename)
 	}

@@ -9,9 +9,7 @@ import (
 )
 
 // Clients returns the changes for clients of a running server: changes to model IDs, APIs and the address.
-func Clients(before, after *plan.Plan) []Client { return clients(before, after) }
-
-func clients(before, after *plan.Plan) []Client {
+func Clients(before, after *plan.Plan) []Client {
 	was, is := models(before), models(after)
 	found := differences("model ", was, is)
 	was, is = served(before), served(after)
@@ -78,8 +76,9 @@ func differences(kind string, was, is map[string]string) []Client {
 	maps.Copy(all, is)
 	var found []Client
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if was[name] != is[name] {
-			found = append(found, Client{What: kind + name, From: was[name], To: is[name]})
+		from, before := was[name]
+		if to, after := is[name]; before != after || from != to {
+			found = append(found, Client{What: kind + name, From: from, To: to})
 		}
 	}
 	return found

@@ -7,19 +7,10 @@ import (
 	"strings"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/change"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan/compare"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/redact"
 )
-
-// Outcome is the result of the pipeline for one release.
-type Outcome struct {
-	// Plan is nil if errors prevent a plan.
-	Plan *plan.Plan
-	// Errors and Warnings are messages that usually begin with a field path. Left lists the data that the release
-	// leaves behind.
-	Errors, Warnings, Left []string
-}
 
 // Input contains a stack and its plans for both releases.
 type Input struct {
@@ -33,7 +24,7 @@ type Input struct {
 	// Unknown lists the reasons why the effects are not known.
 	Unknown []string
 	// Before is the outcome for the current release. After is the outcome for the release to check.
-	Before, After Outcome
+	Before, After dryrun.Outcome
 }
 
 // Report describes the effects of a different release on one stack.
@@ -60,11 +51,11 @@ type Report struct {
 	// Clients lists the changes for clients.
 	Clients []change.Client `json:"clients,omitempty"`
 	// Changes lists all differences.
-	Changes []compare.Difference `json:"changes,omitempty"`
+	Changes []change.Client `json:"changes,omitempty"`
 
 	// own lists the differences in the image and those that a field of the spec causes. base lists the other
 	// differences, except those for clients. remarks lists the warnings without a field path.
-	own, base []compare.Difference
+	own, base []change.Client
 	remarks   []string
 	// waits reports whether the rollout waits for a decision about data.
 	waits bool
@@ -119,7 +110,7 @@ func Of(in Input) Report {
 
 // examine adds the effects of the release.
 func (r *Report) examine(in Input) {
-	r.Refused, r.Left, r.Boots, r.Result = in.After.Errors, in.After.Left, true, Starts
+	r.Refused, r.Left, r.Boots, r.Result = in.After.Errors, in.After.Lost, true, Starts
 	if len(r.Refused) > 0 {
 		r.Boots, r.Result = false, WouldNotStart
 	}
@@ -183,8 +174,8 @@ func isField(text string) bool {
 func (r *Report) compare(before, after *plan.Plan) {
 	waiting, _ := after.Waiting()
 	r.waits = len(waiting) > 0
-	origins := compare.Origins(before, after)
-	for _, one := range compare.Plans(before, after) {
+	origins := change.Origins(before, after)
+	for _, one := range change.Plans(before, after) {
 		origin, _, _ := strings.Cut(origins[one.What], " ")
 		one.From, one.To = shown(one.What, one.From), shown(one.What, one.To)
 		one.What = redact.SettingPath(one.What)

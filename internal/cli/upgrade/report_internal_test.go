@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/dryrun"
 )
 
 func TestNewAction(t *testing.T) {
@@ -26,13 +28,13 @@ func TestOf(t *testing.T) {
 		want Result
 	}{
 		"no error":        {Input{}, Starts},
-		"an error":        {Input{After: Outcome{Errors: []string{"spec.a: wrong"}}}, WouldNotStart},
+		"an error":        {Input{After: dryrun.Outcome{Errors: []string{"spec.a: wrong"}}}, WouldNotStart},
 		"an image":        {Input{Image: "a:1"}, Pinned},
 		"a deleted stack": {Input{Image: "a:1", Deleting: true}, Deleting},
 		"incomplete facts": {
-			Input{Unknown: []string{"x"}, After: Outcome{Errors: []string{"spec.a: wrong"}}}, NotKnown,
+			Input{Unknown: []string{"x"}, After: dryrun.Outcome{Errors: []string{"spec.a: wrong"}}}, NotKnown,
 		},
-		"an error in both releases": {Input{Before: Outcome{Errors: []string{"spec.a: wrong"}}, After: Outcome{Errors: []string{"spec.a: wrong"}}}, WouldNotStart},
+		"an error in both releases": {Input{Before: dryrun.Outcome{Errors: []string{"spec.a: wrong"}}, After: dryrun.Outcome{Errors: []string{"spec.a: wrong"}}}, WouldNotStart},
 	} {
 		got := Of(tc.in)
 		if got.Result != tc.want || got.Boots != (tc.want == Starts || tc.want == Pinned || tc.want == Deleting) {
@@ -46,8 +48,8 @@ func TestOf(t *testing.T) {
 
 func TestIgnoredSettingsAreActions(t *testing.T) {
 	got := Of(Input{
-		Before: Outcome{Warnings: []string{"spec.old: has no effect"}},
-		After: Outcome{Warnings: []string{
+		Before: dryrun.Outcome{Warnings: []string{"spec.old: has no effect"}},
+		After: dryrun.Outcome{Warnings: []string{
 			"spec.old: has no effect", "spec.new: has no effect; remove it",
 			"providers.a: is dropped",
 		}},

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan/compare"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/change"
 )
 
 // longest is the maximum length of a value in the text, in characters.
@@ -120,7 +120,7 @@ func (r *Report) writeChanges(page *bytes.Buffer, all bool) {
 	}
 }
 
-func writeDifferences(page *bytes.Buffer, title string, differences []compare.Difference) {
+func writeDifferences(page *bytes.Buffer, title string, differences []change.Client) {
 	if len(differences) == 0 {
 		return
 	}

@@ -48,3 +48,14 @@ func OverrideKeys(name, version string) []string {
 func RelatedImage(name string) string {
 	return "RELATED_IMAGE_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }
+
+// RelatedImages returns the images in the RELATED_IMAGE variables of an environment.
+func RelatedImages(getenv func(string) string) Overrides {
+	overrides := Overrides{}
+	for _, name := range Known(nil) {
+		if image := getenv(RelatedImage(name)); image != "" {
+			overrides[name] = image
+		}
+	}
+	return overrides
+}

@@ -55,3 +55,11 @@ func TestOverrideKeys(t *testing.T) {
 		}
 	}
 }
+
+func TestRelatedImages(t *testing.T) {
+	env := map[string]string{"RELATED_IMAGE_STARTER": "mirror/starter:0.7.1", "RELATED_IMAGE_UNKNOWN": "x"}
+	got := distribution.RelatedImages(func(name string) string { return env[name] })
+	if diff := cmp.Diff(map[string]string{"starter": "mirror/starter:0.7.1"}, map[string]string(got)); diff != "" {
+		t.Errorf("overrides (-want +got):\n%s", diff)
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/dryrun"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/facts"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
@@ -56,7 +57,7 @@ func TestConfigMapElsewhere(t *testing.T) {
 		"the pods use another one of the user": {[]string{"team-a/ca"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			running := dryrun.NewRunning(object, nil)
+			running := facts.NewRunning(object, nil)
 			running.Record.Elsewhere = tc.elsewhere
 			m := (&dryrun.Manifests{
 				Live: true, ConfigMaps: map[dryrun.Key]*corev1.ConfigMap{{Namespace: "team-b", Name: "mine"}: own},
@@ -97,7 +98,7 @@ func TestKeptBase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	running := dryrun.NewRunning(object, nil)
+	running := facts.NewRunning(object, nil)
 	running.Record.BaseConfigMap, running.Record.BaseSource = "my-base", string(v1alpha2.ConfigSourceEmbedded)
 	running.Record.Distribution.Name, running.Record.Distribution.Image = "starter", starter.Image
 	running.Record.Distribution.Digest, running.Record.Image = "sha256:1", starter.Image+"@sha256:1"

@@ -18,6 +18,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/bounds"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/document"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/facts"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/hostname"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/suggest"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/typecheck"
@@ -45,6 +47,9 @@ type Manifests struct {
 	Config operatorconfig.Config
 	// Platform is what is known of the cluster. The zero value stands for an unknown cluster, which is not OpenShift.
 	Platform facts.Platform
+	// HostOwner is another stack in the cluster that owns the host name of the stack. Nil means that there is none, or
+	// that this is not known.
+	HostOwner *hostname.Owner
 	// Live reports whether the objects come from a cluster and not from files.
 	Live bool
 	// Pasted reports whether the objects come from text that is not in a file. If Pasted is true, remedies do not name
@@ -61,8 +66,8 @@ type Manifests struct {
 	// NotesUnknown reports whether a stack with an unknown base configuration, and a Secret that is not in the files,
 	// cause only a note. The Outcome of the stack has then no plan.
 	NotesUnknown bool
-	// running contains the facts about the running stack. Nil means that they are not known.
-	running *Running
+	// running contains the facts about the running stack.
+	running facts.Running
 }
 
 // Stack is a LlamaStackDistribution and the file that contains it.
@@ -91,6 +96,11 @@ func (s *Stack) stored() bool { return s.doc == nil }
 
 // Key is the namespace and the name of an object.
 type Key struct{ Namespace, Name string }
+
+// KeyOf returns the key of the ConfigMap that a stack in a namespace refers to.
+func KeyOf(use intent.ConfigMapUse, namespace string) Key {
+	return Key{Namespace: cmp.Or(use.Namespace, namespace), Name: use.Name}
+}
 
 // Gather returns the objects in documents.
 func Gather(documents []document.Document, namespace string) *Manifests {
@@ -181,6 +191,17 @@ func (m *Manifests) refuse(doc document.Document, problem string) {
 		File: doc.File, doc: &doc, Object: &v1alpha2.LlamaStackDistribution{},
 		Errors: []string{problem},
 	})
+}
+
+// With returns a copy of m with the facts about a running stack, for a plan of the stack's spec or of an edited spec.
+// The plan then uses the image, the base configuration and the records about the running pods that the operator uses.
+// Nil means that no facts are known.
+func (m *Manifests) With(r *facts.Running) *Manifests {
+	changed := *m
+	if changed.running = (facts.Running{}); r != nil {
+		changed.running = *r
+	}
+	return &changed
 }
 
 // WrongKind returns the problem with a kind that is a misspelling of LlamaStackDistribution, or with a missing or

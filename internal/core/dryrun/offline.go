@@ -1,17 +1,14 @@
 package dryrun
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/bounds"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/facts"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
@@ -19,7 +16,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/retention"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/draft"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/validate"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/migrate/convert"
 )
@@ -39,6 +35,25 @@ type Outcome struct {
 // Plan runs the controller's pipeline on a stack. It checks neither the existence of Secrets nor the labels of images,
 // because it sends no requests to a cluster or a registry.
 func (m *Manifests) Plan(s Stack) Outcome { return m.PlanSince(s, nil) }
+
+// PlanChange plans a running stack, and the stack that replaces it with the objects that it refers to. Both plans start
+// from the places where the running pods store data: those in the record or, without a record, those of the running
+// stack's plan. Therefore, all commands report the same effects of a change.
+func (m *Manifests) PlanChange(running Stack, next *Manifests, changed Stack) (before, after Outcome) {
+	places := m.running.Record.Places
+	before = m.PlanSince(running, places)
+	if places == nil && before.Plan != nil {
+		places = before.Plan.Places
+		before = m.PlanSince(running, places)
+	}
+	return before, next.PlanSince(changed, places)
+}
+
+// Exposing returns the bounds of a namespace, and the settings of the cluster for the exposure of stacks.
+func (m *Manifests) Exposing(namespace string) (*bounds.Rule, render.Cluster) {
+	rule, _ := m.bounds(namespace)
+	return rule, m.cluster()
+}
 
 // PlanSince is like Plan, but plans a change to a running stack. `before` contains the places where the running pods
 // store data. Nil means that there is no running stack.
@@ -87,17 +102,30 @@ func (m *Manifests) plan(s Stack, before *retention.Places, found *Outcome) {
 	if len(invalid) > 0 || len(s.unfit) > 0 {
 		return
 	}
-	built, err := m.build(s.Object, in, before, found)
+	input, err := m.Input(s.Object, in, before)
 	if err != nil {
 		found.Refuse(err)
-	}
-	if built == nil {
 		return
 	}
-	found.Plan = built
-	found.Warn(built.Warnings)
-	found.data(built)
-	found.Notes = append(found.Notes, m.notes(s, built)...)
+	found.Errors = append(found.Errors, m.secretProblems(in, input.Distribution.Release)...)
+	built, err := plan.Build(input)
+	if built != nil {
+		found.Errors = m.derivedProblems(s.Object.Namespace, built.Derived, found.Errors)
+	}
+	found.Notes = append(found.Notes, m.notes(&input, built)...)
+	switch {
+	case err != nil:
+		found.Refuse(err)
+	case input.LacksBase():
+		found.Warn(built.Warnings)
+	default:
+		found.Plan = built
+		found.Warn(built.Warnings)
+		if m.HostOwner != nil {
+			found.Warnings = append(found.Warnings, m.HostOwner.Message(s.Object))
+		}
+		found.data(built)
+	}
 }
 
 // leftOut reports whether a path leads to a value that does not fit its field, to a part of such a value, or to an
@@ -146,161 +174,74 @@ func (m *Manifests) cluster() render.Cluster {
 	return cluster
 }
 
-func (m *Manifests) build(
-	object *v1alpha2.LlamaStackDistribution, in *intent.Intent, before *retention.Places, found *Outcome,
-) (*plan.Plan, error) {
-	input, err := m.Input(object, in, before)
-	if err != nil {
-		return nil, err
-	}
-	found.Errors = append(found.Errors, m.secretProblems(in, input.Distribution.Release)...)
-	found.Notes = append(found.Notes, m.unreadReferences(object, in)...)
-	built, err := plan.Build(input)
-	if built != nil {
-		found.Errors = m.derivedProblems(object.Namespace, built.Derived, found.Errors)
-	}
-	switch {
-	case input.LacksBase():
-		found.Notes = append(found.Notes, m.unreadBase(&input))
-		if err == nil {
-			found.Warn(built.Warnings)
-		}
-		return nil, err
-	case err != nil:
-		return nil, err
-	case input.Unread && input.Distribution.DetectedBy == distribution.Unknown && object.Spec.Distribution.Image != "" &&
-		built.Mode != plan.ModeImageDefault:
-		found.Notes = append(found.Notes, m.unreadRelease(&input.Distribution))
-	}
-	if input.Serving == nil {
-		found.unreadCertificate(object, built)
-	}
-	return built, nil
-}
-
 // Input returns the input for the plan of a stack.
 func (m *Manifests) Input(
 	object *v1alpha2.LlamaStackDistribution, in *intent.Intent, before *retention.Places,
-) (plan.Input, error) {
-	var input plan.Input
-	spec := &object.Spec
-	image, err := m.resolve(spec)
+) (input plan.Input, err error) {
+	image, err := m.resolve(&object.Spec)
 	if err != nil {
 		return input, err
 	}
 	limits, _ := m.bounds(object.Namespace)
+	running := &m.running
+	last := &running.Record.Distribution
 	input = plan.Input{
 		Object: object, Intent: in, Distribution: image.Distribution, CatalogueImage: image.Catalog,
 		Cluster: m.cluster(), OpenShift: m.Platform.OpenShift, Before: before, Bounds: limits,
-		Unread: m.isUnread(spec, &image),
+		Unexposed: m.HostOwner != nil, Running: *running, Serving: m.serving(object),
+		Unread: image.From != v1alpha2.ImageFromCatalogue &&
+			!running.SameImage(object.Spec.Distribution, image.Distribution.Image),
 	}
-	if err := m.references(&input, &image); err != nil {
+	if last.Digest != "" && last.Image == image.Distribution.Image {
+		input.Digest, input.Distribution.Entrypoint = last.Digest, plan.RecordedEntrypoint(*last)
+	}
+	contents, err := m.Contents(object)
+	if err != nil {
 		return input, err
 	}
-	if m.running != nil {
-		m.running.complete(&input)
+	if input.Base, err = m.base(object, &image, input.Digest, contents); err != nil {
+		return input, err
 	}
-	return input, nil
+	input.Override = plan.ReadOverride(object, contents)
+	input.Trust, err = trust(object, contents)
+	return input, err
 }
 
-// references adds the contents of the ConfigMaps and Secrets that a stack refers to.
-func (m *Manifests) references(input *plan.Input, image *facts.Image) (err error) {
-	object := input.Object
-	if plan.NeedsBase(&object.Spec) {
-		if input.Base, err = m.base(object, image); err != nil {
-			return err
-		}
+// base returns the base configuration. It returns nil if there is no base and the plan does not require one.
+func (m *Manifests) base(
+	object *v1alpha2.LlamaStackDistribution, image *facts.Image, digest string, contents map[string]map[string][]byte,
+) (*plan.Base, error) {
+	sources := plan.BaseSources{
+		Object: object, Running: &m.running, Image: *image, Digest: digest, ConfigMaps: contents,
+		Kept: func(string) ([]byte, error) { return m.running.Base, nil },
 	}
-	if object.Spec.OverrideConfig != nil {
-		if input.Override, err = m.Override(object); err != nil {
-			return err
-		}
+	if image.From != v1alpha2.ImageFromCatalogue {
+		sources.Label = m.Image.Base
 	}
-	input.Serving = m.serving(object)
-	input.Trust, err = m.trust(object)
-	return err
-}
-
-// base returns the base configuration: the content of the ConfigMap in the spec, the base of the running stack, or the
-// copy that is part of the operator. It returns nil if there is no base and the plan does not require one.
-func (m *Manifests) base(object *v1alpha2.LlamaStackDistribution, image *facts.Image) (*plan.Base, error) {
-	if given := object.Spec.BaseConfig; given != nil {
-		configMap, err := m.configMap(object.Namespace, "spec.baseConfig", given.ConfigMapName)
-		if err != nil {
-			return nil, err
-		}
-		files := plan.ConfigMapFiles(configMap)
-		base := plan.ReadBase(object, map[string]map[string][]byte{given.ConfigMapName: files})
-		if base == nil {
-			key := cmp.Or(given.Key, v1alpha2.DefaultConfigKey)
-			err = noKey("spec.baseConfig.key", given.ConfigMapName, key, files)
-		}
+	base, err := sources.Base()
+	if base != nil || err != nil || !plan.NeedsBase(&object.Spec) || plan.BaseOptional(object) || m.NotesUnknown {
 		return base, err
 	}
-	if m.Image.Base != nil && image.From != v1alpha2.ImageFromCatalogue {
-		return &plan.Base{Data: m.Image.Base, Source: v1alpha2.ConfigSourceOCILabel}, nil
+	remedy := "set spec.baseConfig"
+	if m.Image.Flags {
+		remedy = "set --base to a file with the configuration, set spec.baseConfig"
 	}
-	known, resolved := m.known(), &image.Distribution
-	source, keeps := known.KeepsBase(object.Spec.Distribution, image, known.Record.Distribution.Digest)
-	if keeps && m.running.Base != nil {
-		return &plan.Base{Data: m.running.Base, Source: source}, nil
-	}
-	if resolved.Base == nil && (plan.BaseOptional(object) || m.NotesUnknown) {
-		return nil, nil
-	}
-	if resolved.Base == nil {
-		remedy := "set spec.baseConfig"
-		if m.Image.Flags {
-			remedy = "set --base to a file with the configuration, set spec.baseConfig"
-		}
-		return nil, fmt.Errorf("%s: %q: this command does not read the base configuration of an image; %s "+
-			"and add the ConfigMap to the files, or set spec.overrideConfig; see docs/configuration.md",
-			distributionField(&object.Spec), resolved.Image, remedy)
-	}
-	return &plan.Base{Data: resolved.Base, Source: v1alpha2.ConfigSourceEmbedded}, nil
-}
-
-// Override returns the complete configuration in the ConfigMap of spec.overrideConfig.
-func (m *Manifests) Override(object *v1alpha2.LlamaStackDistribution) (*plan.Override, error) {
-	use, found := intent.OverrideUse(object), plan.ReadOverride(object, m.contents(object))
-	if found.Files == nil {
-		return nil, m.unusable(use, object.Namespace)
-	}
-	if _, ok := found.Files[found.Key]; !ok && len(use.Keys)+len(use.AnyOf) > 0 {
-		return nil, noKey("spec.overrideConfig.key", use.Name, found.Key, found.Files)
-	}
-	return found, nil
+	return nil, fmt.Errorf("%s: %q: this command does not read the base configuration of an image; %s "+
+		"and add the ConfigMap to the files, or set spec.overrideConfig; see docs/configuration.md",
+		distributionField(&object.Spec), image.Distribution.Image, remedy)
 }
 
 // unusable returns the error for a ConfigMap that a stack in a namespace needs and cannot use.
 func (m *Manifests) unusable(use intent.ConfigMapUse, namespace string) error {
-	path := strings.TrimSuffix(use.Path, ".configMapName")
-	if _, err := m.configMap(cmp.Or(use.Namespace, namespace), path, use.Name); err != nil {
-		return err
-	}
-	return fmt.Errorf("%s: the stack cannot use ConfigMap %q in namespace %q; add the namespace %q to the "+
-		"annotation %s on the ConfigMap", path, use.Name, use.Namespace, namespace, names.AnnotationAllowNamespaces)
-}
-
-// noKey returns the error for a key that a ConfigMap does not have.
-func noKey(path, name, key string, values map[string][]byte) error {
-	if len(values) == 0 {
-		return fmt.Errorf("%s: ConfigMap %q has no keys; add the key %q", path, name, key)
-	}
-	return fmt.Errorf("%s: ConfigMap %q has no key %q; add the key to the ConfigMap, or use one of its keys: %s", path, name, key,
-		draft.Listed(slices.Sorted(maps.Keys(values))))
-}
-
-func (m *Manifests) configMap(namespace, path, name string) (*corev1.ConfigMap, error) {
-	key := Key{Namespace: namespace, Name: name}
-	if configMap, ok := m.ConfigMaps[key]; ok {
-		return configMap, nil
-	}
-	if other := elsewhere(m, m.ConfigMaps, key); other != "" {
-		return nil, fmt.Errorf("%s.configMapName: %s", path, m.inOther("ConfigMap", key, other))
-	}
+	key := KeyOf(use, namespace)
 	problem := "the files do not contain ConfigMap %q in namespace %q; add the ConfigMap with another --filename"
 	switch {
+	case m.ConfigMaps[key] != nil:
+		return fmt.Errorf("%s: the stack cannot use ConfigMap %q in namespace %q; add the namespace %q to the "+
+			"annotation %s on the ConfigMap", strings.TrimSuffix(use.Path, ".configMapName"), use.Name, use.Namespace, namespace,
+			names.AnnotationAllowNamespaces)
+	case elsewhere(m, m.ConfigMaps, key) != "":
+		return fmt.Errorf("%s: %s", use.Path, m.inOther("ConfigMap", key, elsewhere(m, m.ConfigMaps, key)))
 	case m.Denied[key]:
 		problem = "you cannot read ConfigMap %q in namespace %q; ask an administrator for permission to get " +
 			"ConfigMaps in this namespace"
@@ -309,7 +250,18 @@ func (m *Manifests) configMap(namespace, path, name string) (*corev1.ConfigMap, 
 	case m.Pasted:
 		problem = "the text does not contain ConfigMap %q in namespace %q; add the ConfigMap as another document"
 	}
-	return nil, fmt.Errorf("%s.configMapName: "+problem, path, name, namespace)
+	return fmt.Errorf("%s: "+problem, use.Path, key.Name, key.Namespace)
+}
+
+// Unreadable returns a sentence for each required ConfigMap that the caller cannot read.
+func (m *Manifests) Unreadable(object *v1alpha2.LlamaStackDistribution) []string {
+	var found []string
+	for _, use := range intent.ConfigMaps(object) {
+		if m.Denied[KeyOf(use, object.Namespace)] {
+			found = append(found, m.unusable(use, object.Namespace).Error())
+		}
+	}
+	return found
 }
 
 // content merges the binary data and the text data of a ConfigMap or Secret.

@@ -18,10 +18,8 @@ func (m *Manifests) unreadReferences(object *v1alpha2.LlamaStackDistribution, in
 		return nil
 	}
 	var notes []string
-	contents := m.contents(object)
-	for _, use := range intent.ConfigMaps(object) {
-		here := use.Here()
-		if use.Purpose == intent.PurposeCABundle && contents[use.ID()] == nil && contents[here.ID()] == nil {
+	for _, use := range m.running.ConfigMaps(object) {
+		if _, files := m.find(use, object.Namespace); files == nil && use.Purpose == intent.PurposeCABundle {
 			notes = append(notes, fmt.Sprintf("%s: %s not contain ConfigMap %q, so this command does not check its certificates",
 				use.Path, m.sourceDoes(), use.Name))
 		}

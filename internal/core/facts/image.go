@@ -31,12 +31,16 @@ type Overrides struct {
 	RelatedUnknown bool
 }
 
-// NewOverrides returns the overrides in the RELATED_IMAGE variables and in the operator's ConfigMap.
+// NewOverrides returns the overrides in the RELATED_IMAGE variables and in the operator's ConfigMap. Nil variables are
+// unknown.
 func NewOverrides(related distribution.Overrides, config operatorconfig.Config) Overrides {
 	all := distribution.Overrides{}
 	maps.Copy(all, related)
 	maps.Copy(all, config.Images)
-	return Overrides{All: all, configured: config.Images, Unknown: config.Unknown(operatorconfig.KeyImageOverrides)}
+	return Overrides{
+		All: all, configured: config.Images, Unknown: config.Unknown(operatorconfig.KeyImageOverrides),
+		RelatedUnknown: related == nil,
+	}
 }
 
 // image returns the override for a distribution, and its source.

@@ -3,6 +3,7 @@ package facts
 import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 )
@@ -19,6 +20,8 @@ type Platform struct {
 	// Serves reports whether the cluster serves one of the optional kinds. Nil means that this is not known. OpenShift is
 	// then assumed to serve Routes, and a cluster with a configured Gateway to serve the kinds of the Gateway API.
 	Serves func(schema.GroupVersionKind) bool
+	// Related contains the images in the RELATED_IMAGE variables of the operator. Nil means that they are not known.
+	Related distribution.Overrides
 	// OperatorNamespace is the namespace of the operator. Empty means the namespace in the shipped manifests.
 	OperatorNamespace string
 }

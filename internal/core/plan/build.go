@@ -29,7 +29,8 @@ type Configuration struct {
 	made Plan
 }
 
-// Build returns the plan of a stack, without secrets. The same input produces the same plan, byte for byte.
+// Build returns the plan of a stack, without secrets. The pods read the recorded Secret with derived values. The same
+// input produces the same plan, byte for byte.
 //
 // A *ConfigError describes a problem that the user must fix, and names its condition. Any other error is a defect.
 func Build(in Input) (*Plan, error) {
@@ -37,7 +38,7 @@ func Build(in Input) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return configured.Render(in.StorageSecret)
+	return configured.Render(in.Running.Record.StorageSecret)
 }
 
 // Configure generates or reads the server's configuration. This is the expensive part of Build.
@@ -67,10 +68,11 @@ func Configure(in Input) (*Configuration, error) {
 	return &Configuration{Derived: p.Derived, in: in, made: *p}, nil
 }
 
-// Render renders the objects for the configuration. The Secret with the derived values replaces Input.StorageSecret.
+// Render renders the objects for the configuration, with the Secret with the derived values. Nil means a Secret that no
+// pod has read yet. Its name then does not depend on its values, and it is not in the record.
 func (c *Configuration) Render(secret *rollout.StorageSecret) (*Plan, error) {
 	p, in := c.made, c.in
-	p.Warnings, in.StorageSecret = slices.Clip(p.Warnings), secret
+	p.Warnings, p.secret = slices.Clip(p.Warnings), secret
 	if secret != nil {
 		p.input.StorageSecret = secret.Name
 		p.Env = readFromSecret(p.Env, in.Object.Name, secret.Name)

@@ -4,14 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 
-	appsv1 "k8s.io/api/apps/v1"
-
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/profile"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig"
 )
 
@@ -68,11 +65,4 @@ func workersIgnored(in Input, why string) stackconfig.Finding {
 	return stackconfig.Finding{
 		Path: "spec.workload.workers", Ignored: true, Message: fmt.Sprintf("%d: %s", render.Workers(&in.Object.Spec), why),
 	}
-}
-
-// KeepsGroup reports whether an earlier operator set the fsGroup of the running pods. On OpenShift, such pods need a
-// constraint that accepts the fsGroup. After this operator has rendered the template, the record contains the result.
-// Until then, the template determines the result. The parameter live is nil if there is no Deployment.
-func KeepsGroup(live *appsv1.Deployment, record *rollout.Record) bool {
-	return record.KeepsGroup || (live != nil && record.Template == "" && render.HasDataGroup(&live.Spec.Template.Spec))
 }

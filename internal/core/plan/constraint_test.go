@@ -9,8 +9,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/facts"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 )
 
@@ -77,7 +77,7 @@ func TestVolumesOnOpenShiftStayWritable(t *testing.T) {
 		rollout.Record,
 	) {
 		in := input(t, "distribution: {name: starter}\n")
-		in.Object, in.OpenShift, in.KeepsGroup = older(t, spec), true, plan.KeepsGroup(live, &record)
+		in.Object, in.OpenShift, in.Running = older(t, spec), true, facts.Running{Deployment: live, Record: record}
 		if born {
 			delete(in.Object.Annotations, names.AnnotationCompat)
 		}

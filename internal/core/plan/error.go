@@ -63,9 +63,9 @@ func badBase(err error) error {
 // server differs from that of the spec, the reason is different, because the remedy is different. The reason is also
 // different if all errors are about missing providers.
 func refused(in Input, report *stackconfig.Report) error {
-	reason := v1alpha2.ReasonConfigGenerationFailed
+	reason, running := v1alpha2.ReasonConfigGenerationFailed, in.Running.Record.Distribution.Release
 	switch {
-	case in.RunningRelease != "" && in.RunningRelease != in.Distribution.Release.Line:
+	case running != "" && running != in.Distribution.Release.Line:
 		reason = v1alpha2.ReasonUpgradeConfigFailure
 	case onlyMissingProviders(report.Errors):
 		reason = v1alpha2.ReasonMissingProviderForResource

@@ -35,13 +35,13 @@ var buildRefusesCases = map[string]struct {
 	},
 	"a spec that the earlier release accepted": {
 		spec:      "providers: {inference: {provider: vlm}}\n",
-		change:    func(in *plan.Input) { in.RunningRelease = "0.6" },
+		change:    func(in *plan.Input) { in.Running.Record.Distribution.Release = "0.6" },
 		condition: v1alpha2.ConditionConfigGenerated, reason: v1alpha2.ReasonUpgradeConfigFailure,
 		message: "spec.providers.inference",
 	},
 	"the same release": {
 		spec:      "providers: {inference: {provider: vlm}}\n",
-		change:    func(in *plan.Input) { in.RunningRelease = "0.7" },
+		change:    func(in *plan.Input) { in.Running.Record.Distribution.Release = "0.7" },
 		condition: v1alpha2.ConditionConfigGenerated, reason: v1alpha2.ReasonConfigGenerationFailed,
 		message: "spec.providers.inference",
 	},

@@ -101,20 +101,20 @@ func (p *Plan) record(in Input) (rollout.Record, error) {
 		OperatorVersion: in.OperatorVersion,
 		Places:          p.Places,
 		Left:            left(p.Losses),
-		StorageSecret:   p.storageSecret(in),
+		StorageSecret:   p.storageSecret(),
 		Elsewhere:       elsewhere(in),
-		KeepsGroup:      in.OpenShift && in.KeepsGroup && profile.Of(in.Object.Annotations).UserOfImage,
+		KeepsGroup:      in.OpenShift && in.Running.KeepsGroup() && profile.Of(in.Object.Annotations).UserOfImage,
 		External:        external,
 	}, nil
 }
 
 // storageSecret returns the entry of the record for the Secret with derived values, or nil if the plan has no derived
 // values.
-func (p *Plan) storageSecret(in Input) *rollout.StorageSecret {
+func (p *Plan) storageSecret() *rollout.StorageSecret {
 	if len(p.Derived) == 0 {
 		return nil
 	}
-	return in.StorageSecret
+	return p.secret
 }
 
 // maxLeft is the maximum number of losses in a record, which is stored in an annotation.

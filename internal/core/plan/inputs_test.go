@@ -8,10 +8,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/retention"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 )
@@ -86,13 +88,13 @@ workload: {replicas: 1, overrides: {env: [{name: A, value: "1"}]}}
 		"autoscaling":                      {spec: workloadWith("autoscaling: {maxReplicas: 3}")},
 		"network policies of the cluster":  {input: func(in *plan.Input) { in.Cluster.NetworkPolicies = true }},
 		"endpoints of the running pods": {input: func(in *plan.Input) {
-			in.RunningEndpoints = []render.Endpoint{{Port: 1, TLS: true}}
+			in.Running.Deployment, in.Running.ReplicaSets = runningPods()
 		}},
 		"labels of the stack":     {input: func(in *plan.Input) { in.Object.Labels = map[string]string{"a": "b"} }},
 		"generation":              {input: func(in *plan.Input) { in.Object.Generation = 99 }},
 		"version of the operator": {input: func(in *plan.Input) { in.OperatorVersion = "v99" }},
 		"image of the catalog":    {input: func(in *plan.Input) { in.CatalogueImage = "other:1" }},
-		"running release":         {input: func(in *plan.Input) { in.RunningRelease = "0.6" }},
+		"running release":         {input: func(in *plan.Input) { in.Running.Record.Distribution.Release = "0.6" }},
 		"label of the release":    {input: func(in *plan.Input) { in.Distribution.Label = "0.7.1" }},
 		"source of the base":      {input: func(in *plan.Input) { in.Base.Source = "oci-label" }},
 	}
@@ -111,6 +113,21 @@ workload: {replicas: 1, overrides: {env: [{name: A, value: "1"}]}}
 				name, got.Inputs != start.Inputs, got.Template != start.Template)
 		}
 	}
+}
+
+// runningPods returns a Deployment and a ReplicaSet whose pods serve HTTPS on another port.
+func runningPods() (*appsv1.Deployment, []appsv1.ReplicaSet) {
+	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{UID: "1"}}
+	set := appsv1.ReplicaSet{}
+	kind := appsv1.SchemeGroupVersion.WithKind("Deployment")
+	set.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(deployment, kind)}
+	set.Spec.Template.Spec.Containers = []corev1.Container{{
+		Name: names.ServerContainer(nil), Ports: []corev1.ContainerPort{{Name: names.PortName, ContainerPort: 1}},
+		StartupProbe: &corev1.Probe{ProbeHandler: corev1.ProbeHandler{
+			HTTPGet: &corev1.HTTPGetAction{Scheme: corev1.URISchemeHTTPS},
+		}},
+	}}
+	return deployment, []appsv1.ReplicaSet{set}
 }
 
 func changed(t *testing.T, spec string, edit func(string) string, change func(*plan.Input)) rollout.Record {

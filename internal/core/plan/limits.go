@@ -4,6 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/profile"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 )
@@ -41,7 +42,7 @@ func limited(in Input) []corev1.ResourceName {
 		return nil
 	}
 	var found []corev1.ResourceName
-	for _, name := range in.Limited {
+	for _, name := range in.Running.Limited(names.ServerContainer(in.Object.Annotations)) {
 		if workload.Resources == nil {
 			found = append(found, name)
 		} else if _, given := workload.Resources.Limits[name]; !given {

@@ -16,7 +16,7 @@ func TestLimitsOfWorkers(t *testing.T) {
 	files := map[string][]byte{"config.yaml": []byte("distro_name: a\nproviders: {}\n")}
 	in := marked(t, spec, files)
 	free := build(t, in)
-	in.Limited = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory}
+	in.Running.Record.Limited = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory}
 	kept := build(t, in)
 	limits := *container(t, kept).Resources.Limits
 	cpu, memory := limits[corev1.ResourceCPU], limits[corev1.ResourceMemory]
@@ -27,7 +27,7 @@ func TestLimitsOfWorkers(t *testing.T) {
 		t.Errorf("limits %v, and %v in the spec", got, in.Object.Spec.Workload.Resources.Limits)
 	}
 	was, is := free.Rendered.Record, kept.Rendered.Record
-	if was.Inputs != is.Inputs || !slices.Equal(is.Limited, in.Limited) || was.Limited != nil {
+	if was.Inputs != is.Inputs || !slices.Equal(is.Limited, in.Running.Record.Limited) || was.Limited != nil {
 		t.Errorf("inputs %s and %s, limited %v and %v", was.Inputs, is.Inputs, was.Limited, is.Limited)
 	}
 	delete(in.Object.Annotations, names.AnnotationCompat)

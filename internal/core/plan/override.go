@@ -73,8 +73,8 @@ func (p *Plan) pod(in Input, rel *release.Release) check.Pod {
 // stack must also have the same variables and settings. The pods of an earlier operator have no record, and the
 // operator keeps them.
 func (p *Plan) alreadyRuns(in Input) bool {
-	switch running := in.Running; {
-	case running == nil:
+	switch running := &in.Running.Record; {
+	case in.Running.Deployment == nil:
 		return false
 	case running.Inputs == "":
 		return true

@@ -6,7 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
+
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/facts"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
@@ -85,7 +88,7 @@ func TestOverrideIsChecked(t *testing.T) {
 // affects neither the configuration nor the image.
 func TestOverrideOfRunningPods(t *testing.T) {
 	record := func(in plan.Input) rollout.Record {
-		in.Running = &rollout.Record{}
+		in.Running.Deployment = &appsv1.Deployment{}
 		return build(t, in).Rendered.Record
 	}
 	more := ownConfig + "workload: {overrides: {env: [{name: OTHER, value: a}]}}\n"
@@ -109,7 +112,7 @@ func TestOverrideOfRunningPods(t *testing.T) {
 			"another image":         {in("distribution: {name: starter, version: \"0.7.0\"}\n"+ownConfig, brokenOwn), true},
 			"another variable":      {in(more, brokenOwn), !older},
 		} {
-			tc.in.Running = &before
+			tc.in.Running = facts.Running{Deployment: &appsv1.Deployment{}, Record: before}
 			built, err := plan.Build(tc.in)
 			if (err != nil) != tc.errs {
 				t.Errorf("%s, v1alpha1 %t: %v", name, older, err)

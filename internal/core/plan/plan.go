@@ -1,7 +1,6 @@
 package plan
 
 import (
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -9,6 +8,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/cabundle"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/externalprovider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/facts"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/retention"
@@ -34,14 +34,8 @@ type Input struct {
 	PackageDigests map[string]string
 	// CatalogueImage is the catalog's image for name and version, before overrides. It is empty if the spec sets image.
 	CatalogueImage string
-	// Limited is the sorted list of the resources that an earlier operator limited in the running pods because of their
-	// workers.
-	Limited []corev1.ResourceName
-	// RunningRelease is the release line of the running server, as recorded in the Deployment, or empty if unknown.
-	RunningRelease string
-	// Running is the record of the Deployment, which is empty if another program rendered the pods. Nil means that there
-	// is no Deployment.
-	Running *rollout.Record
+	// Running contains what is known of the running stack.
+	Running facts.Running
 	// Before contains the places of the running pods' data. Nil means that no pods run, or that the places are unknown.
 	Before *retention.Places
 	// Base is the base configuration. Nil means that no base is needed (see NeedsBase), or that there is no base.
@@ -59,19 +53,12 @@ type Input struct {
 	Override *Override
 	// References is the state of the Secrets and ConfigMaps that the pods read. On the command line, it is the zero value.
 	References rollout.References
-	// StorageSecret is the Secret with the derived values. Nil means a Secret that no pod has read yet. Its name then
-	// does not depend on its values, and it is not in the record.
-	StorageSecret *rollout.StorageSecret
 	// OperatorVersion is written to the record, never to the configuration.
 	OperatorVersion string
-	// RunningEndpoints holds the endpoints of the pods that run (see render.Endpoints). It does not affect pods.
-	RunningEndpoints []render.Endpoint
 	// Cluster describes the cluster of the stack. It does not affect pods.
 	Cluster render.Cluster
 	// OpenShift reports whether the cluster, and not the operator, sets the uid, gid and fsGroup of pods.
 	OpenShift bool
-	// KeepsGroup is the result of the function KeepsGroup. It applies to v1alpha1 stacks on OpenShift.
-	KeepsGroup bool
 	// Bounds contains the limits that an administrator sets for the stacks in the namespace. Nil means no limits.
 	Bounds *bounds.Rule
 }
@@ -144,6 +131,7 @@ type Plan struct {
 
 	input  render.Input
 	stores stores
+	secret *rollout.StorageSecret
 	// dropped contains the API and the ID of each base provider that spec.distribution.baseProviders removed.
 	dropped map[[2]string]bool
 }

@@ -29,9 +29,10 @@ func renderInput(in Input) render.Input {
 		Offline:   offlineVariables(in),
 		OpenShift: in.OpenShift,
 		Cluster:   in.Cluster,
-		Running:   in.RunningEndpoints,
+		Running: render.Endpoints(in.Running.Deployment, in.Running.ReplicaSets,
+			names.ServerContainer(in.Object.Annotations)),
 
-		KeepsGroup: in.KeepsGroup,
+		KeepsGroup: in.Running.KeepsGroup(),
 
 		NeedsHost: needsHost(in.Bounds),
 

@@ -6,13 +6,14 @@ import (
 	"slices"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
+
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/profile"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/baseconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/validate"
 )
@@ -107,7 +108,7 @@ func begin(in plan.Input) (*builder, []Reason) {
 		return nil, stays
 	}
 	var err error
-	in.Running = &rollout.Record{} // the server may already read this configuration, so its errors become warnings
+	in.Running.Deployment = &appsv1.Deployment{} // the server may already read this configuration, so its errors become warnings
 	if b.before, err = plan.Build(in); err != nil {
 		return nil, reasonsOf(err)
 	}

@@ -20,7 +20,7 @@ const defaultAutoscalerPatience = 3 * time.Minute
 // reportLostReferences adds a condition if the pods keep values or a configuration that can no longer be read, or if
 // their image cannot be compared with its tag. It ignores the references in a spec that the pods do not run yet.
 func (s *state) reportLostReferences(failure *status.Failure) {
-	if s.live().deployment == nil {
+	if s.live().Deployment == nil {
 		return
 	}
 	if failure == nil || s.runsEarlier(failure) {

@@ -5,7 +5,6 @@ import (
 	"k8s.io/utils/lru"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/bounds"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 )
@@ -50,14 +49,4 @@ func (e *exposures) of(stack *stack) *v1alpha2.ExposeSpec {
 // hostname returns the host name of a stack without bounds. See render.Hostname.
 func (e *exposures) hostname(stack *stack, cluster render.Cluster) string {
 	return plan.Hostname(stack, e.of(stack), nil, cluster)
-}
-
-// request returns the host name that a stack requests. An empty host name means that the stack receives the requests
-// for every host that no other stack has. The function returns false if the stack is not exposed, or if OpenShift
-// chooses a host name.
-func (e *exposures) request(stack *stack, rule *bounds.Rule, cluster render.Cluster) (host string, ok bool) {
-	wanted := e.of(stack)
-	host = plan.Hostname(stack, wanted, rule, cluster)
-	chosen := cluster.Routes && cluster.Gateway == nil && host == ""
-	return host, wanted != nil && !chosen && !cluster.ExposureUnknown
 }

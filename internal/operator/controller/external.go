@@ -69,7 +69,7 @@ func (r *Reconciler) observeExternal(
 	}
 	live := s.live()
 	judged, until := status.ExternalProviders(status.ExternalInput{
-		Providers: external, Deployment: live.deployment, ReplicaSets: live.replicaSets, Pods: pods, Tried: inTry,
+		Providers: external, Deployment: live.Deployment, ReplicaSets: live.ReplicaSets, Pods: pods, Tried: inTry,
 		Listed: answer.Providers, Now: r.now(),
 	})
 	if !until.IsZero() {

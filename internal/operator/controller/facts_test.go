@@ -3,10 +3,12 @@ package controller
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -14,40 +16,75 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/document"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/facts"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/hostname"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 )
 
 // TestSamePlan checks that the facts of the operator and those in files lead to the same objects, for every manifest of
-// test/contract except one with an image that only the operator reads, on OpenShift and elsewhere.
+// test/contract except one with an image that only the operator reads. Package cli has the same test for the facts that
+// a user's client reads.
 func TestSamePlan(t *testing.T) {
 	files, err := filepath.Glob("../../../test/contract/testdata/cases/*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d files, error %v", len(files), err)
 	}
-	for _, file := range files {
-		for _, openShift := range []bool{false, true} {
+	gateway := newOperatorConfigMap(operatorconfig.KeyGateway, "{name: public, namespace: gateways}")
+	for where, tc := range map[string]samePlan{
+		"anywhere":       {},
+		"on OpenShift":   {openShift: true, serves: []schema.GroupVersionKind{render.RouteKind}},
+		"with a Gateway": {config: gateway, serves: []schema.GroupVersionKind{
+			render.HTTPRouteKind, render.BackendTLSPolicyKind,
+		}},
+	} {
+		for _, file := range files {
 			name := strings.TrimSuffix(filepath.Base(file), ".yaml")
 			if name == "image" { // the operator reads this image, and the command line reads no images
 				continue
 			}
-			if openShift {
-				name += " on OpenShift"
-			}
-			t.Run(name, func(t *testing.T) { checkSamePlan(t, file, openShift) })
+			t.Run(name+" "+where, func(t *testing.T) {
+				data, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				tc.check(t, data)
+			})
 		}
 	}
 }
 
-func checkSamePlan(t *testing.T, file string, openShift bool) {
+// TestSamePlanWithoutHostName is like TestSamePlan, for a stack whose host name another stack has.
+func TestSamePlanWithoutHostName(t *testing.T) {
+	const spec = `{distribution: {name: starter}, networking: {expose: {hostname: llama.example.com}}}`
+	other := newStackNamed(t, "theirs/other", spec, "")
+	other.Status.RouteURL = "http://llama.example.com"
+	samePlan{others: []client.Object{other}, owner: &hostname.Owner{
+		Host: "llama.example.com", Namespace: "theirs", Name: "other",
+	}}.check(t, []byte("{apiVersion: llamastack.io/v1alpha2, kind: LlamaStackDistribution, metadata: {name: my}, spec: "+spec+"}"))
+}
+
+// samePlan is a cluster for which two plans of a stack are compared.
+type samePlan struct {
+	openShift bool
+	serves    []schema.GroupVersionKind
+	config    *corev1.ConfigMap
+	others    []client.Object
+	owner     *hostname.Owner
+}
+
+func (c samePlan) check(t *testing.T, manifests []byte) {
 	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
+	m := dryrun.Gather(document.Parse("case.yaml", manifests, false), "team")
+	m.HostOwner = c.owner
+	m.Platform = facts.Platform{OpenShift: c.openShift, Serves: func(kind schema.GroupVersionKind) bool {
+		return slices.Contains(c.serves, kind)
+	}}
+	objects := slices.Clone(c.others)
+	if c.config != nil {
+		objects = append(objects, c.config)
+		m.Config, _ = operatorconfig.Read(c.config, operatorconfig.Config{})
 	}
-	m := dryrun.Gather(document.Parse(file, data, false), "team")
-	m.Platform = facts.Platform{OpenShift: openShift, Serves: func(schema.GroupVersionKind) bool { return false }}
-	var objects []client.Object
 	for key, object := range m.ConfigMaps {
 		object.Namespace = key.Namespace
 		objects = append(objects, object)
@@ -64,7 +101,10 @@ func checkSamePlan(t *testing.T, file string, openShift bool) {
 			t.Fatal(offline.Errors)
 		}
 		f := newFixture(t, objects...)
-		f.openShift, f.version = openShift, "" // the command line does not know the version of the operator
+		f.openShift, f.version = c.openShift, "" // the command line does not know the version of the operator
+		for _, kind := range c.serves {
+			f.apis.set(kind, true)
+		}
 		found, err := f.runSteps(t, s.Object, "plan")
 		if err != nil {
 			t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/hostname"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
@@ -165,7 +166,11 @@ func TestExposeIsDecodedOnce(t *testing.T) {
 		})
 	}
 	for _, one := range stacks[:3] {
-		owner, err := f.findHostOwner(t.Context(), one, nil, cluster)
+		hosts, err := f.hostNames(t.Context(), cluster)
+		if err != nil {
+			t.Fatal(err)
+		}
+		owner, err := hosts.Owner(one, nil)
 		if err != nil || owner == nil && one != stacks[0] {
 			t.Errorf("the owner of the host name of %s is %v, error %v", one.Name, owner, err)
 		}
@@ -178,18 +183,18 @@ func TestExposeIsDecodedOnce(t *testing.T) {
 // TestStacksThatKnowTheOwner checks that a stack is requeued only if its status does not show who owns its host name.
 func TestStacksThatKnowTheOwner(t *testing.T) {
 	const host = "loud.example.com"
-	owner := &hostOwner{host: host, namespace: "loud", name: "owner"}
+	owner := &hostname.Owner{Host: host, Namespace: "loud", Name: "owner"}
 	stackOf := func(key string, age int64, change func(*stack)) *stack {
 		one := newStackNamed(t, key, `{distribution: {name: starter}, networking: {expose: {hostname: `+host+`}}}`, "")
 		one.CreationTimestamp = metav1.Unix(1e9-age, 0)
 		change(one)
 		return one
 	}
-	waits := func(by *hostOwner) func(*stack) {
+	waits := func(by *hostname.Owner) func(*stack) {
 		return func(s *stack) {
 			meta.SetStatusCondition(&s.Status.Conditions, metav1.Condition{
 				Type: v1alpha2.ConditionExposed, Status: metav1.ConditionFalse, Reason: v1alpha2.ReasonHostnameTaken,
-				Message: by.message(s),
+				Message: by.Message(s),
 			})
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/hostname"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/profile"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
@@ -93,7 +94,7 @@ func (r *Reconciler) hostsOf(object client.Object) []string {
 		return nil
 	}
 	cluster := render.Cluster{Ingress: render.Ingress{Domain: anyDomain}}
-	hosts := []string{r.exposures.hostname(stack, cluster), servedHost(stack)}
+	hosts := []string{r.exposures.hostname(stack, cluster), hostname.Served(stack)}
 	if mayLackHost(stack) {
 		hosts = append(hosts, noHost)
 	}
@@ -109,7 +110,7 @@ func (r *Reconciler) hostsOf(object client.Object) []string {
 
 // mayLackHost reports whether a stack may be exposed without a host name, according to its metadata and its status.
 func mayLackHost(stack *stack) bool {
-	label, _, _ := strings.Cut(servedHost(stack), ".")
+	label, _, _ := strings.Cut(hostname.Served(stack), ".")
 	return profile.Of(stack.Annotations).NoHostname && label != names.HostLabel(stack.Name, stack.Namespace) &&
 		(stack.Spec.Networking != nil || stack.Annotations[validate.AnnotationOmittedSpec] != "")
 }

@@ -22,12 +22,12 @@ func (r *Reconciler) places(
 	ctx context.Context, stack *stack, workload *workload, image *distribution.Resolved,
 ) (*retention.Places, error) {
 	switch {
-	case workload.deployment == nil:
+	case workload.Deployment == nil:
 		return r.placesOfLast(ctx, stack, image)
-	case workload.running.Places == nil:
+	case workload.Record.Places == nil:
 		return r.runningPlaces(ctx, stack, workload, *image)
 	default:
-		return workload.running.Places, nil
+		return workload.Record.Places, nil
 	}
 }
 
@@ -60,10 +60,10 @@ func (r *Reconciler) runningPlaces(
 	ctx context.Context, stack *stack, workload *workload, planned distribution.Resolved,
 ) (*retention.Places, error) {
 	running := plan.Running{
-		Stack: stack.Name, Container: names.ServerContainer(stack.Annotations), Pod: &workload.deployment.Spec.Template.Spec,
+		Stack: stack.Name, Container: names.ServerContainer(stack.Annotations), Pod: &workload.Deployment.Spec.Template.Spec,
 	}
 	running.Distribution = ranAs(workload, running.Container, planned)
-	name, key := mountedConfig(workload.deployment)
+	name, key := mountedConfig(workload.Deployment)
 	if name != "" {
 		var configMap corev1.ConfigMap
 		err := r.direct.Get(ctx, childKey(stack, name), &configMap)
@@ -97,14 +97,14 @@ func mountedConfig(deployment *appsv1.Deployment) (name, key string) {
 // ranAs returns the distribution that a Deployment was rendered for, according to its record or, if the record does not
 // name a known distribution, according to its image.
 func ranAs(workload *workload, container string, planned distribution.Resolved) distribution.Resolved {
-	ran := workload.running.Distribution
+	ran := workload.Record.Distribution
 	if ran.Name != "" {
 		if known, err := distribution.Resolve(ran.Name, "", ran.Release, nil); err == nil {
 			return known
 		}
 	}
 	image := ""
-	containers := workload.deployment.Spec.Template.Spec.Containers
+	containers := workload.Deployment.Spec.Template.Spec.Containers
 	if i := slices.IndexFunc(containers, func(c corev1.Container) bool { return c.Name == container }); i >= 0 {
 		image = containers[i].Image
 	}

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/hostname"
 )
 
 // hostnameSeparator separates the host names in the name of a group. No host name contains it.
@@ -54,7 +55,7 @@ func routeOf(object client.Object) string {
 // forbidden reports whether the bounds forbid the present spec of a stack.
 func forbidden(object client.Object) bool {
 	stack, ok := object.(*v1alpha2.LlamaStackDistribution)
-	return ok && isForbidden(stack)
+	return ok && hostname.Forbidden(stack)
 }
 
 // stacksWithHostnames returns requests for the stacks that use or request one of the host names, which have the form of
@@ -66,21 +67,29 @@ func (r *Reconciler) stacksWithHostnames(ctx context.Context, hosts []string) ([
 		return nil, err
 	}
 	cluster := r.exposing(config)
+	names, err := r.hostNames(ctx, cluster)
+	if err != nil {
+		return nil, err
+	}
 	var requests []reconcile.Request
 	for _, host := range hosts {
 		if label, generated := strings.CutSuffix(host, anyDomain); generated {
-			host = label + domainOf(cluster)
+			host = label + hostname.Domain(cluster)
 		} else if host == noHost {
 			host = ""
 		}
-		claims, err := r.claimsOf(ctx, host, cluster)
+		stacks, err := names.Stacks(host)
 		if err != nil {
 			return nil, err
 		}
-		owner := firstOf(claims)
+		claims, err := names.Claims(host, stacks)
+		if err != nil {
+			return nil, err
+		}
+		owner := hostname.First(claims)
 		for _, one := range claims {
 			if !knowsOwner(one, owner, host) {
-				requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(one.stack)})
+				requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(one.Stack)})
 			}
 		}
 	}
@@ -89,11 +98,11 @@ func (r *Reconciler) stacksWithHostnames(ctx context.Context, hosts []string) ([
 
 // knowsOwner reports whether the status of a stack shows who owns its host name, so that a reconcile changes nothing.
 // If a reconcile that has not ended yet exposes the stack, the change to the status results in another request.
-func knowsOwner(one, owner claim, host string) bool {
-	if one.holds || one.stack == owner.stack {
-		return one.holds && one.stack == owner.stack
+func knowsOwner(one, owner hostname.Claim, host string) bool {
+	if one.Holds || one.Stack == owner.Stack {
+		return one.Holds && one.Stack == owner.Stack
 	}
-	exposed := meta.FindStatusCondition(one.stack.Status.Conditions, v1alpha2.ConditionExposed)
-	taken := hostOwner{host: host, namespace: owner.stack.Namespace, name: owner.stack.Name}
-	return exposed != nil && exposed.Reason == v1alpha2.ReasonHostnameTaken && exposed.Message == taken.message(one.stack)
+	exposed := meta.FindStatusCondition(one.Stack.Status.Conditions, v1alpha2.ConditionExposed)
+	taken := hostname.Owner{Host: host, Namespace: owner.Stack.Namespace, Name: owner.Stack.Name}
+	return exposed != nil && exposed.Reason == v1alpha2.ReasonHostnameTaken && exposed.Message == taken.Message(one.Stack)
 }

@@ -80,7 +80,7 @@ func (r *Reconciler) setVersion(now *v1alpha2.LlamaStackDistributionStatus, chan
 // serverOf returns the target for queries. It returns false unless all pods are available and current.
 func serverOf(s *state, pods []corev1.Pod) (probe.Target, bool) {
 	available := s.report.has(v1alpha2.ConditionAvailable, v1alpha2.ReasonMinimumReplicasAvailable)
-	server, deployment := names.ServerContainer(s.stack.Annotations), s.live().deployment
+	server, deployment := names.ServerContainer(s.stack.Annotations), s.live().Deployment
 	if !available || s.owned.decision.Outcome == rollout.RolledBack || !metav1.IsControlledBy(deployment, s.stack) {
 		return probe.Target{}, false
 	}

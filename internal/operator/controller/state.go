@@ -1,7 +1,6 @@
 package controller
 
 import (
-	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -9,6 +8,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/apply"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/bounds"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/facts"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
@@ -45,19 +45,13 @@ type state struct {
 type stack = v1alpha2.LlamaStackDistribution
 
 // workload is the running workload, read from the caches before the first step.
-type workload struct {
-	// deployment is the stack's Deployment. Nil means that there is none.
-	deployment  *appsv1.Deployment
-	replicaSets []appsv1.ReplicaSet
-	// running is the record of the Deployment. It is empty if an operator for v1alpha1 was the last to write the template.
-	running rollout.Record
-}
+type workload = facts.Running
 
 // live returns the workload with the Deployment after it was applied.
 func (s *state) live() *workload {
 	now := s.workload
 	if s.applied.deployed() {
-		now.deployment = s.applied.deployment
+		now.Deployment = s.applied.deployment
 	}
 	return &now
 }

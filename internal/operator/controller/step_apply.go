@@ -63,7 +63,7 @@ func (r *Reconciler) apply(
 		if one.Kind.Kind != kindDeployment {
 			continue
 		}
-		deployment, err := typedDeployment(one.Object, workload.deployment)
+		deployment, err := typedDeployment(one.Object, workload.Deployment)
 		if err != nil {
 			return done, err
 		}
@@ -174,7 +174,7 @@ func (r *Reconciler) transferReplicas(ctx context.Context, stack *stack, workloa
 		return nil
 	}
 	desired := own.desired[own.deployment()]
-	live, err := typedDeployment(desired.Live, workload.deployment)
+	live, err := typedDeployment(desired.Live, workload.Deployment)
 	if err != nil || live == nil {
 		return err
 	}

@@ -85,7 +85,7 @@ func TestBaseConfig(t *testing.T) {
 			f := newFixture(t, &corev1.ConfigMap{ObjectMeta: childMeta(own, "my-base"), Data: map[string]string{names.ConfigFile: "kept"}})
 			image := &resolvedImage{Image: facts.Image{From: v1alpha2.ImageFromCatalogue}}
 			contents := resolve.Contents{"mine": {"base.yaml": []byte("mine")}}
-			got, err := f.baseConfig(t.Context(), own, image, &tc.labels, contents, &tc.running)
+			got, err := f.baseConfig(t.Context(), own, image, &tc.labels, contents, &workload{Record: tc.running})
 			if !errors.Is(err, tc.err) {
 				t.Errorf("error %v, want %v", err, tc.err)
 			}

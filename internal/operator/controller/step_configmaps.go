@@ -11,7 +11,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
 )
 
@@ -24,9 +23,9 @@ type configMaps struct {
 // readConfigMaps reads the ConfigMaps that the spec refers to. It records the references before it reads the
 // ConfigMaps, so that a later change to a ConfigMap requeues the stack.
 func (r *Reconciler) readConfigMaps(
-	ctx context.Context, stack *stack, wishes *intent.Intent, running *rollout.Record, budget *resolve.Budget,
+	ctx context.Context, stack *stack, wishes *intent.Intent, workload *workload, budget *resolve.Budget,
 ) (configMaps, error) {
-	uses := runningOf(stack, running).ConfigMaps(stack)
+	uses := workload.ConfigMaps(stack)
 	watched := slices.Clone(uses)
 	for _, use := range uses {
 		watched = append(watched, use.Here())

@@ -155,7 +155,7 @@ func TestConfigMapOfTheSameNameInAnotherNamespace(t *testing.T) {
 	if made := s.planned.plan; made.ConfigMapName != "mine" || len(made.Warnings) != 1 {
 		t.Errorf("ConfigMap %q is mounted, with the warnings %v; want mine and one warning", made.ConfigMapName, made.Warnings)
 	}
-	elsewhere := &rollout.Record{Elsewhere: []string{asked}}
+	elsewhere := &workload{Record: rollout.Record{Elsewhere: []string{asked}}}
 	if _, err := f.readConfigMaps(t.Context(), own, s.intent, elsewhere, &resolve.Budget{}); err == nil {
 		t.Error("a ConfigMap of the stack's namespace replaces the running configuration from another namespace")
 	}

@@ -17,30 +17,14 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
 )
 
-// message returns the message for a stack that does not have the host name, without names of objects in other
-// namespaces.
-func (o *hostOwner) message(stack *stack) string {
-	whose := "a stack in another namespace"
-	switch {
-	case o.name == "":
-		return fmt.Sprintf("spec.networking.expose: the operator generates the host name %q for another stack, so the server is not exposed; use another host name", o.host)
-	case o.namespace == stack.Namespace:
-		whose = fmt.Sprintf("stack %q", o.name)
-	}
-	if o.host == "" {
-		return fmt.Sprintf("spec.networking.expose: without a host name, the server would receive the requests for every host, which %s receives, so the server is not exposed; use a host name", whose)
-	}
-	return fmt.Sprintf("spec.networking.expose: host name %q is taken by %s, so the server is not exposed; use another host name", o.host, whose)
-}
-
 // checkExposure adds a condition if the stack is exposed. It returns a failure if the spec requests an exposure and the
 // stack is not exposed. The message does not contain names of objects in other namespaces.
 func checkExposure(stack *stack, made *planned, objects []apply.Applied, report *report) error {
 	failure := &status.Failure{Condition: v1alpha2.ConditionExposed, Retry: status.OnReferenceChange}
 	switch owner, built := made.hostOwner, made.plan; {
 	case owner != nil:
-		failure.Reason, failure.Message = v1alpha2.ReasonHostnameTaken, owner.message(stack)
-		if owner.host == "" { // no event shows that the object without a host name was deleted
+		failure.Reason, failure.Message = v1alpha2.ReasonHostnameTaken, owner.Message(stack)
+		if owner.Host == "" { // no event shows that the object without a host name was deleted
 			failure.Retry = status.Later
 		}
 	case !built.Exposure.Empty() && !built.ExposureServed:

@@ -13,6 +13,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/apply"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/hostname"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
@@ -64,18 +65,18 @@ func TestCheckExposure(t *testing.T) {
 	for name, tc := range map[string]struct {
 		plan    plan.Plan
 		gateway *render.Gateway
-		owner   *hostOwner
+		owner   *hostname.Owner
 		objects []apply.Applied
 		failure *status.Failure
 		exposed string
 	}{
 		"not exposed": {},
 		"host name taken in the namespace": {
-			owner:   &hostOwner{"llama.example.com", "team", "other"},
+			owner:   &hostname.Owner{Host: "llama.example.com", Namespace: "team", Name: "other"},
 			failure: taken(`stack "other"`),
 		},
 		"host name taken in another namespace": {
-			owner:   &hostOwner{"llama.example.com", "theirs", "other"},
+			owner:   &hostname.Owner{Host: "llama.example.com", Namespace: "theirs", Name: "other"},
 			failure: taken("a stack in another namespace"),
 		},
 		"kind not served":                               {plan: plan.Plan{Exposure: render.HTTPRouteKind}, failure: failure(v1alpha2.ReasonExposureUnavailable, "spec.networking.expose: the server is not exposed: the cluster does not serve HTTPRoute of gateway.networking.k8s.io yet; ask an administrator to install the CustomResourceDefinition for this kind, and to restart the operator if it is limited to some namespaces")},

@@ -10,7 +10,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/externalprovider"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
 )
 
@@ -24,13 +23,13 @@ type externalImages struct {
 // uses the result until the spec contains a different image. The stack waits until the attempts to read the images have
 // finished. If an attempt fails, the pods read the missing metadata before the server starts.
 func (r *Reconciler) externalImages(
-	stack *stack, wishes *intent.Intent, image *resolvedImage, running *rollout.Record, report *report,
+	stack *stack, wishes *intent.Intent, image *resolvedImage, workload *workload, report *report,
 ) (externalImages, error) {
 	found := externalImages{map[string]*externalprovider.Package{}, map[string]string{}}
 	var unread []externalImage
 	for i := range wishes.External {
 		provider := &wishes.External[i]
-		known, err := plan.RecordedImage(running.External, provider)
+		known, err := plan.RecordedImage(workload.Record.External, provider)
 		if err != nil {
 			return found, err
 		}

@@ -94,12 +94,12 @@ func TestExternalImages(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			image, err := f.image(t.Context(), own, &tc.running)
+			image, err := f.image(t.Context(), own, &workload{Record: tc.running})
 			if err != nil {
 				t.Fatal(err)
 			}
 			report := &report{}
-			got, err := f.externalImages(own, wishes, &image, &tc.running, report)
+			got, err := f.externalImages(own, wishes, &image, &workload{Record: tc.running}, report)
 			checkFailure(t, err, tc.unread)
 			if len(got.packages)+len(tc.packages) > 0 {
 				if diff := cmp.Diff(tc.packages, got.packages); diff != "" {

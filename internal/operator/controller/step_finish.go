@@ -122,7 +122,7 @@ func (r *Reconciler) observe(
 	}
 	live, external := s.live(), s.externalProviders()
 	observed = status.Workload(status.WorkloadInput{
-		Deployment: live.deployment, ReplicaSets: live.replicaSets, Pods: pods, Claims: claims,
+		Deployment: live.Deployment, ReplicaSets: live.ReplicaSets, Pods: pods, Claims: claims,
 		Earlier: s.runsEarlier(failure), Kept: s.owned.decision.Outcome == rollout.KeepTemplate,
 		External: external, Now: r.now(),
 	})
@@ -148,7 +148,7 @@ func (s *state) serves(failure *status.Failure) bool {
 	if failure == nil {
 		return true
 	}
-	return failure.Reason == v1alpha2.ReasonDeploymentPaused && s.live().deployment != nil &&
+	return failure.Reason == v1alpha2.ReasonDeploymentPaused && s.live().Deployment != nil &&
 		s.owned.decision.Outcome != rollout.Changed
 }
 
@@ -161,13 +161,13 @@ func (s *state) runsEarlier(failure *status.Failure) bool {
 	if failure.Reason == v1alpha2.ReasonDeploymentPaused && rolledBack {
 		return true
 	}
-	return s.workload.running.Generation != s.stack.Generation
+	return s.workload.Record.Generation != s.stack.Generation
 }
 
 // reportLeft adds a condition about data that the last change to the pods left behind, or that the current change
 // leaves behind, and about data that the next change deletes because it is not on the volume.
 func (s *state) reportLeft() {
-	left := s.workload.running.Left
+	left := s.workload.Record.Left
 	switch {
 	case s.leaves != nil:
 		left = s.leaves
@@ -191,8 +191,8 @@ func (s *state) places() *retention.Places {
 	switch {
 	case s.applied.deployed() && s.owned.decision.Record.Places.Known():
 		return s.owned.decision.Record.Places
-	case s.workload.running.Places.Known():
-		return s.workload.running.Places
+	case s.workload.Record.Places.Known():
+		return s.workload.Record.Places
 	case s.planned.plan != nil:
 		return s.planned.plan.Places
 	default:
@@ -203,7 +203,7 @@ func (s *state) places() *retention.Places {
 // reportPaused adds the condition of a paused stack in addition to the failure of an earlier step.
 func (s *state) reportPaused(failure *status.Failure) {
 	if failure != nil && failure.Condition != v1alpha2.ConditionDeploymentUpdated && names.Paused(s.stack.Annotations) {
-		s.report.conditions = append(s.report.conditions, pausedCondition(s.live().deployment != nil, s.owned.decision))
+		s.report.conditions = append(s.report.conditions, pausedCondition(s.live().Deployment != nil, s.owned.decision))
 	}
 }
 

@@ -36,7 +36,7 @@ func TestDeploymentOfAnEarlierSpec(t *testing.T) {
 		object := &v1alpha2.LlamaStackDistribution{}
 		object.Generation = 2
 		s := &state{stack: object}
-		s.workload.running.Generation, s.owned.decision.Outcome = tc.running, tc.outcome
+		s.workload.Record.Generation, s.owned.decision.Outcome = tc.running, tc.outcome
 		if tc.deployed {
 			s.applied.deployment = &appsv1.Deployment{}
 		}
@@ -68,7 +68,7 @@ func TestServes(t *testing.T) {
 		s := &state{stack: &stack{}}
 		s.owned.decision.Outcome = tc.outcome
 		if tc.deployed {
-			s.workload.deployment = &appsv1.Deployment{}
+			s.workload.Deployment = &appsv1.Deployment{}
 		}
 		if got := s.serves(tc.failure); got != tc.want {
 			t.Errorf("%s: %t, want %t", name, got, tc.want)
@@ -134,7 +134,7 @@ func TestReportDataLeftBehind(t *testing.T) {
 		},
 	} {
 		s := &state{stack: &stack{}, leaves: tc.leaves}
-		s.workload.running.Left, s.owned.decision.Record.Left = tc.running, tc.applied
+		s.workload.Record.Left, s.owned.decision.Record.Left = tc.running, tc.applied
 		if tc.deployed {
 			s.applied.deployment = &appsv1.Deployment{}
 		}
@@ -165,7 +165,7 @@ func TestReportDataNotOnVolume(t *testing.T) {
 	} {
 		s := &state{stack: &stack{}, planned: planned{plan: &plan.Plan{Places: tc.planned}}}
 		s.stack.Spec.Workload = &v1alpha2.WorkloadSpec{Storage: &v1alpha2.VolumeSpec{}}
-		s.workload.running.Places, s.workload.running.Left = tc.running, tc.left
+		s.workload.Record.Places, s.workload.Record.Left = tc.running, tc.left
 		s.reportLeft()
 		got := s.report.conditionTexts()[v1alpha2.ConditionDataLeftBehind]
 		if !strings.HasPrefix(got, tc.want) || tc.want == "" && got != "" {

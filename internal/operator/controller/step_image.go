@@ -9,7 +9,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/facts"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 )
 
 // resolvedImage is the result of resolving spec.distribution.
@@ -22,22 +21,16 @@ type resolvedImage struct {
 }
 
 // image determines the server's image and release.
-func (r *Reconciler) image(ctx context.Context, stack *stack, running *rollout.Record) (resolvedImage, error) {
+func (r *Reconciler) image(ctx context.Context, stack *stack, workload *workload) (resolvedImage, error) {
 	config, _, err := r.config.get(ctx)
 	if err != nil {
 		return resolvedImage{}, err
 	}
 	found := resolvedImage{config: config, overrides: facts.NewOverrides(r.relatedImages, config)}
-	known := runningOf(stack, running)
-	known.VolumeRelease = func() string { return r.releaseOfVolume(ctx, stack) }
-	if found.Image, err = known.Image(stack.Spec.Distribution, found.overrides); err != nil {
+	if found.Image, err = workload.Image(stack.Spec.Distribution, found.overrides); err != nil {
 		return found, unknownDistribution(err)
 	}
 	return found, nil
-}
-
-func runningOf(stack *stack, record *rollout.Record) *facts.Running {
-	return &facts.Running{Status: stack.Status, Record: *record}
 }
 
 func unknownDistribution(err error) error {

@@ -37,14 +37,14 @@ type imageLabels struct {
 // follows. A stack whose image cannot be read waits if it has no other base, or if its running configuration is from
 // the image. The running pods then do not change.
 func (r *Reconciler) imageLabels(
-	ctx context.Context, stack *stack, image *resolvedImage, running *rollout.Record, report *report,
+	ctx context.Context, stack *stack, image *resolvedImage, workload *workload, report *report,
 ) (imageLabels, error) {
-	registries := image.config.Registries
+	registries, running := image.config.Registries, &workload.Record
 	r.pool.Configure(registryOptions(registries, r.identities))
 	found, known := imageLabels{distribution: image.Distribution}, image.From == v1alpha2.ImageFromCatalogue
 	if !known {
 		var err error
-		if known, err = r.recordedLabels(ctx, stack, running, &found); err != nil {
+		if known, err = r.recordedLabels(ctx, stack, workload, &found); err != nil {
 			return found, err
 		}
 	}
@@ -101,10 +101,11 @@ func wantsLabeledBase(stack *stack) bool {
 // recordedLabels sets the labels from the record of an earlier read of the image. It returns false if there is no such
 // record.
 func (r *Reconciler) recordedLabels(
-	ctx context.Context, stack *stack, running *rollout.Record, labels *imageLabels,
+	ctx context.Context, stack *stack, workload *workload, labels *imageLabels,
 ) (bool, error) {
+	running := &workload.Record
 	found := running.Distribution
-	if !runningOf(stack, running).SameImage(stack.Spec.Distribution, labels.distribution.Image) {
+	if !workload.SameImage(stack.Spec.Distribution, labels.distribution.Image) {
 		return false, nil
 	}
 	if wantsLabeledBase(stack) {

@@ -107,12 +107,12 @@ func TestImageLabels(t *testing.T) {
 			if !tc.lost {
 				f.createObjects(t, &corev1.ConfigMap{ObjectMeta: childMeta(own, "my-base"), Data: map[string]string{names.ConfigFile: "version: 2\n"}})
 			}
-			image, err := f.image(t.Context(), own, &tc.running)
+			image, err := f.image(t.Context(), own, &workload{Record: tc.running})
 			if err != nil {
 				t.Fatal(err)
 			}
 			report := &report{}
-			got, err := f.imageLabels(t.Context(), own, &image, &tc.running, report)
+			got, err := f.imageLabels(t.Context(), own, &image, &workload{Record: tc.running}, report)
 			if err != nil {
 				t.Fatal(err)
 			}

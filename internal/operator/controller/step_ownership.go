@@ -49,11 +49,11 @@ func (r *Reconciler) checkOwnership(
 		return found, err
 	}
 	i := found.deployment()
-	live, err := typedDeployment(found.desired[i].Live, workload.deployment)
+	live, err := typedDeployment(found.desired[i].Live, workload.Deployment)
 	if err != nil {
 		return found, err
 	}
-	if found.decision, err = r.decide(ctx, stack, live, workload.replicaSets, made.plan.Rendered); err != nil {
+	if found.decision, err = r.decide(ctx, stack, live, workload.ReplicaSets, made.plan.Rendered); err != nil {
 		return found, err
 	}
 	if equality.Semantic.DeepEqual(found.decision.Deployment, made.plan.Rendered.Deployment) {
@@ -83,14 +83,14 @@ func (r *Reconciler) desired(
 func (r *Reconciler) leftMounted(
 	ctx context.Context, stack *stack, workload *workload, made *plan.Plan,
 ) ([]apply.Child, error) {
-	if workload.deployment == nil || workload.running.Template != "" {
+	if workload.Deployment == nil || workload.Record.Template != "" {
 		return nil, nil
 	}
-	decision, err := r.decide(ctx, stack, workload.deployment, workload.replicaSets, made.Rendered)
+	decision, err := r.decide(ctx, stack, workload.Deployment, workload.ReplicaSets, made.Rendered)
 	if err != nil || decision.Outcome != rollout.KeepTemplate {
 		return nil, err
 	}
-	return slices.DeleteFunc(usedBy(&workload.deployment.Spec.Template.Spec), func(child apply.Child) bool {
+	return slices.DeleteFunc(usedBy(&workload.Deployment.Spec.Template.Spec), func(child apply.Child) bool {
 		object := &metav1.PartialObjectMetadata{}
 		object.SetGroupVersionKind(child.Kind)
 		return child.Kind.Kind != kindConfigMap || r.cache.Get(ctx, childKey(stack, child.Name), object) != nil

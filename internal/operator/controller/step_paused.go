@@ -24,7 +24,7 @@ func (r *Reconciler) paused(
 	if !names.Paused(stack.Annotations) {
 		return rollout.Decision{}, nil
 	}
-	decision, err := r.decide(ctx, stack, workload.deployment, workload.replicaSets, made.Rendered)
+	decision, err := r.decide(ctx, stack, workload.Deployment, workload.ReplicaSets, made.Rendered)
 	if err != nil {
 		return decision, err
 	}
@@ -32,7 +32,7 @@ func (r *Reconciler) paused(
 	if err := r.observeVolume(ctx, stack, report); err != nil {
 		return decision, err
 	}
-	condition := pausedCondition(workload.deployment != nil, decision)
+	condition := pausedCondition(workload.Deployment != nil, decision)
 	diverted, err := r.isDiverted(ctx, stack)
 	if err != nil {
 		return decision, err

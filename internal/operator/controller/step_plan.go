@@ -8,107 +8,81 @@ import (
 	"strings"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/bounds"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/hostname"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
 )
-
-// planFacts holds the results of earlier steps that the plan needs.
-type planFacts struct {
-	stack      *stack
-	workload   *workload
-	intent     *intent.Intent
-	warnings   []string
-	image      *resolvedImage
-	bounds     *bounds.Rule
-	labels     *imageLabels
-	configMaps *configMaps
-	secrets    *secrets
-	base       *plan.Base
-	external   *externalImages
-}
-
-func (s *state) facts() planFacts {
-	return planFacts{
-		s.stack, &s.workload, s.intent, s.warnings, &s.image, s.bounds, &s.labels, &s.configMaps, &s.secrets, s.base,
-		&s.external,
-	}
-}
 
 // planned is the desired state of the stack.
 type planned struct {
 	input plan.Input
 	plan  *plan.Plan
 	// hostOwner is another stack that owns the requested host name. Nil means that there is none.
-	hostOwner *hostOwner
+	hostOwner *hostname.Owner
 	// derived holds the values of the Secret with connection parts. The operator computes these values from the values of
 	// other Secrets.
 	derived map[string][]byte
 }
 
+// known returns what the earlier steps read for the plan.
+func (s *state) known() plan.Input {
+	return plan.Input{
+		Object: s.stack, Intent: s.intent, Distribution: s.labels.distribution, Digest: s.labels.digest,
+		CatalogueImage: s.image.Catalog, Running: s.workload, Base: s.base, Bounds: s.bounds,
+		Override: plan.ReadOverride(s.stack, s.configMaps.contents), Trust: s.configMaps.trust,
+		References: s.secrets.references, Serving: s.secrets.values.Serving(render.TLSSecret(&s.stack.Spec)),
+		Packages: s.external.packages, PackageDigests: s.external.digests,
+	}
+}
+
 // plan builds the configuration and every object. It reads only the following data from the cluster: the host names of
 // stacks and of the objects that expose them, the existing NetworkPolicy and, if there is no record of the places of
 // the stack's data, the last configuration.
-func (r *Reconciler) plan(ctx context.Context, f planFacts, report *report) (planned, error) {
-	made, err := r.planInput(ctx, f)
+func (r *Reconciler) plan(
+	ctx context.Context, known plan.Input, image *resolvedImage, secrets *secrets, warnings []string, report *report,
+) (planned, error) {
+	made, stack := planned{input: known}, known.Object
+	err := r.complete(ctx, &made, image.config)
 	if err == nil {
-		err = r.build(ctx, f, &made)
+		err = r.build(ctx, secrets, &made)
 	}
 	if err != nil {
-		return made, failureOf(err, &f.stack.Spec)
+		return made, failureOf(err, &stack.Spec)
 	}
-	reason, message := generated(f.stack, f.intent, made.plan)
+	reason, message := generated(stack, known.Intent, made.plan)
 	report.markTrue(v1alpha2.ConditionConfigGenerated, reason, message)
-	if f.stack.Status.ObservedGeneration != f.stack.Generation {
-		warnOfConfig(made.plan.Warnings, f.warnings, report)
+	if stack.Status.ObservedGeneration != stack.Generation {
+		warnOfConfig(made.plan.Warnings, warnings, report)
 	}
 	return made, nil
 }
 
-// planInput collects the input of the plan.
-func (r *Reconciler) planInput(ctx context.Context, f planFacts) (planned, error) {
-	running := &f.workload.running
-	before, err := r.places(ctx, f.stack, f.workload, &f.labels.distribution)
+// complete adds the facts about the cluster to the input of the plan.
+func (r *Reconciler) complete(ctx context.Context, made *planned, config operatorconfig.Config) (err error) {
+	in := &made.input
+	in.OperatorVersion, in.OpenShift = r.version, r.openShift
+	if in.Before, err = r.places(ctx, in.Object, &in.Running, &in.Distribution); err != nil {
+		return err
+	}
+	if in.Cluster, err = r.cluster(ctx, in.Object, config); err != nil {
+		return err
+	}
+	hosts, err := r.hostNames(ctx, in.Cluster)
 	if err != nil {
-		return planned{}, err
+		return err
 	}
-	cluster, err := r.cluster(ctx, f.stack, f.image.config)
-	if err != nil {
-		return planned{}, err
-	}
-	owner, err := r.findHostOwner(ctx, f.stack, f.bounds, cluster)
-	if err != nil {
-		return planned{}, err
-	}
-	var recorded *rollout.Record
-	if f.workload.deployment != nil {
-		recorded = running
-	}
-	return planned{hostOwner: owner, input: plan.Input{
-		Running: recorded,
-		Object:  f.stack, Intent: f.intent, Distribution: f.labels.distribution, Digest: f.labels.digest,
-		CatalogueImage: f.image.Catalog,
-		Limited:        limited(f.stack, f.workload),
-		RunningRelease: running.Distribution.Release, Before: before, Base: f.base,
-		Override:   plan.ReadOverride(f.stack, f.configMaps.contents),
-		References: f.secrets.references, OperatorVersion: r.version, OpenShift: r.openShift, Cluster: cluster,
-		KeepsGroup: plan.KeepsGroup(f.workload.deployment, running),
-		Trust:      f.configMaps.trust, Unexposed: owner != nil, Bounds: f.bounds,
-		RunningEndpoints: render.Endpoints(f.workload.deployment, f.workload.replicaSets,
-			names.ServerContainer(f.stack.Annotations)),
-		Packages: f.external.packages, PackageDigests: f.external.digests,
-		Serving: f.secrets.values.Serving(render.TLSSecret(&f.stack.Spec)),
-	}}, nil
+	made.hostOwner, err = hosts.Owner(in.Object, in.Bounds)
+	in.Unexposed = made.hostOwner != nil
+	return err
 }
 
 // build configures the server and computes the values of the Secret with connection parts, and renders the plan, which
 // refers to this Secret by a name that depends on the values.
-func (r *Reconciler) build(ctx context.Context, f planFacts, made *planned) error {
+func (r *Reconciler) build(ctx context.Context, secrets *secrets, made *planned) error {
 	done, err := r.largePlans.take(ctx, &made.input)
 	if err != nil {
 		return err
@@ -118,10 +92,10 @@ func (r *Reconciler) build(ctx context.Context, f planFacts, made *planned) erro
 	if err != nil {
 		return err
 	}
-	if made.derived, err = derive(f.stack, configured.Derived, f.secrets.values); err != nil {
+	if made.derived, err = derive(made.input.Object, configured.Derived, secrets.values); err != nil {
 		return err
 	}
-	made.plan, err = configured.Render(storageSecret(f, made.derived))
+	made.plan, err = configured.Render(storageSecret(&made.input, secrets.digestKey, made.derived))
 	return err
 }
 

@@ -173,10 +173,10 @@ func TestStorageSecret(t *testing.T) {
 		"after a changed key":    {running: recorded("key", of("was", two)), values: two, want: of("was", two)},
 		"a change after the key": {running: recorded("key", of("was", two)), values: one, want: byContent(one)},
 	} {
-		facts := planFacts{stack: own, workload: &workload{running: tc.running}, secrets: &secrets{
-			digestKey: digestKey, references: rollout.References{Key: "key"},
-		}}
-		if diff := cmp.Diff(tc.want, storageSecret(facts, tc.values)); diff != "" {
+		in := plan.Input{
+			Object: own, Running: workload{Record: tc.running}, References: rollout.References{Key: "key"},
+		}
+		if diff := cmp.Diff(tc.want, storageSecret(&in, digestKey, tc.values)); diff != "" {
 			t.Errorf("%s: Secret (-want +got):\n%s", name, diff)
 		}
 	}

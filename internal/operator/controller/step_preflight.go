@@ -45,7 +45,7 @@ func (r *Reconciler) preflight(
 	i := slices.IndexFunc(tried, func(pod corev1.Pod) bool { return pod.Name == name })
 	// A preflight is not needed if no running pod serves requests. However, a preflight that has begun continues, because
 	// a serving pod may be unavailable only briefly, and the change may prevent the server from starting.
-	serves := workload.deployment != nil && workload.deployment.Status.AvailableReplicas > 0
+	serves := workload.Deployment != nil && workload.Deployment.Status.AvailableReplicas > 0
 	if i < 0 && !serves {
 		return nil
 	}
@@ -174,7 +174,7 @@ func (r *Reconciler) constraint(ctx context.Context, stack *stack, workload *wor
 	var newest *corev1.Pod
 	for i := range pods {
 		pod := &pods[i]
-		if !workload.controls(pod) || !isPodReady(pod) || pod.Annotations[names.AnnotationConstraint] == "" {
+		if !controls(workload, pod) || !isPodReady(pod) || pod.Annotations[names.AnnotationConstraint] == "" {
 			continue
 		}
 		if newest == nil || newest.CreationTimestamp.Before(&pod.CreationTimestamp) {
@@ -189,9 +189,9 @@ func (r *Reconciler) constraint(ctx context.Context, stack *stack, workload *wor
 
 // controls reports whether the Deployment controls the pod through a ReplicaSet. The labels are not sufficient, because
 // any client can create a pod with them.
-func (w *workload) controls(pod *corev1.Pod) bool {
-	return slices.ContainsFunc(w.replicaSets, func(set appsv1.ReplicaSet) bool {
-		return w.deployment != nil && metav1.IsControlledBy(&set, w.deployment) && metav1.IsControlledBy(pod, &set)
+func controls(w *workload, pod *corev1.Pod) bool {
+	return slices.ContainsFunc(w.ReplicaSets, func(set appsv1.ReplicaSet) bool {
+		return w.Deployment != nil && metav1.IsControlledBy(&set, w.Deployment) && metav1.IsControlledBy(pod, &set)
 	})
 }
 

@@ -46,8 +46,8 @@ func TestConstraintOfAPreflight(t *testing.T) {
 	for openShift, want := range map[bool]string{true: "restricted-v2", false: ""} {
 		r := &Reconciler{cache: reader, openShift: openShift}
 		got, err := r.constraint(t.Context(), object, &workload{
-			deployment:  deployment,
-			replicaSets: []appsv1.ReplicaSet{set},
+			Deployment:  deployment,
+			ReplicaSets: []appsv1.ReplicaSet{set},
 		})
 		if err != nil || got != want {
 			t.Errorf("on OpenShift %t: constraint %q (error %v), want %q", openShift, got, err, want)

@@ -109,7 +109,7 @@ func (r *Reconciler) kept(ctx context.Context, stack *stack, live *workload, own
 			current = append(current, child.Name)
 		}
 	}
-	sets := live.revisions()
+	sets := revisions(live)
 	for _, name := range plan.KeepConfigMaps(existing.Items, current, sets) {
 		keep[apply.Child{Kind: corev1.SchemeGroupVersion.WithKind(kindConfigMap), Name: name}] = true
 	}
@@ -124,14 +124,14 @@ func (r *Reconciler) kept(ctx context.Context, stack *stack, live *workload, own
 // revisions returns the stack's ReplicaSets, and a ReplicaSet with the template of the Deployment. The second part is
 // necessary because the newest ReplicaSet of the Deployment might not exist yet, or might not be in the cache yet.
 // Without a Deployment, it returns every ReplicaSet with the labels of the stack.
-func (w *workload) revisions() []appsv1.ReplicaSet {
-	if w.deployment == nil {
-		return w.replicaSets
+func revisions(w *workload) []appsv1.ReplicaSet {
+	if w.Deployment == nil {
+		return w.ReplicaSets
 	}
-	sets := slices.DeleteFunc(slices.Clone(w.replicaSets), func(set appsv1.ReplicaSet) bool {
-		return !metav1.IsControlledBy(&set, w.deployment)
+	sets := slices.DeleteFunc(slices.Clone(w.ReplicaSets), func(set appsv1.ReplicaSet) bool {
+		return !metav1.IsControlledBy(&set, w.Deployment)
 	})
-	return append(sets, appsv1.ReplicaSet{Spec: appsv1.ReplicaSetSpec{Template: w.deployment.Spec.Template}})
+	return append(sets, appsv1.ReplicaSet{Spec: appsv1.ReplicaSetSpec{Template: w.Deployment.Spec.Template}})
 }
 
 // usedBy returns the ServiceAccount of a pod template, the Secrets in the variables of its containers, and the

@@ -70,8 +70,8 @@ func TestUsedByRevisions(t *testing.T) {
 // TestRevisionsWithoutADeployment checks that a ReplicaSet is a revision even if there is no Deployment, so that the
 // objects that it uses are kept.
 func TestRevisionsWithoutADeployment(t *testing.T) {
-	w := &workload{replicaSets: []appsv1.ReplicaSet{{ObjectMeta: metav1.ObjectMeta{Name: "my-1"}}}}
-	if got := w.revisions(); len(got) != 1 || got[0].Name != "my-1" {
+	w := &workload{ReplicaSets: []appsv1.ReplicaSet{{ObjectMeta: metav1.ObjectMeta{Name: "my-1"}}}}
+	if got := revisions(w); len(got) != 1 || got[0].Name != "my-1" {
 		t.Errorf("revisions %+v, want the ReplicaSet", got)
 	}
 }

@@ -22,7 +22,7 @@ var steps = []step{
 		return err
 	}},
 	{"image", v1alpha2.ConditionValidationSucceeded, func(ctx context.Context, r *Reconciler, s *state) (err error) {
-		s.image, err = r.image(ctx, s.stack, &s.workload.running)
+		s.image, err = r.image(ctx, s.stack, &s.workload)
 		return err
 	}},
 	{"bounds", v1alpha2.ConditionValidationSucceeded, func(ctx context.Context, r *Reconciler, s *state) (err error) {
@@ -30,11 +30,11 @@ var steps = []step{
 		return err
 	}},
 	{"image_labels", v1alpha2.ConditionConfigGenerated, func(ctx context.Context, r *Reconciler, s *state) (err error) {
-		s.labels, err = r.imageLabels(ctx, s.stack, &s.image, &s.workload.running, &s.report)
+		s.labels, err = r.imageLabels(ctx, s.stack, &s.image, &s.workload, &s.report)
 		return err
 	}},
 	{"configmaps", v1alpha2.ConditionValidationSucceeded, func(ctx context.Context, r *Reconciler, s *state) (err error) {
-		s.configMaps, err = r.readConfigMaps(ctx, s.stack, s.intent, &s.workload.running, &s.budget)
+		s.configMaps, err = r.readConfigMaps(ctx, s.stack, s.intent, &s.workload, &s.budget)
 		return err
 	}},
 	{"secrets", v1alpha2.ConditionSecretsResolved, func(ctx context.Context, r *Reconciler, s *state) (err error) {
@@ -42,15 +42,15 @@ var steps = []step{
 		return err
 	}},
 	{"base", v1alpha2.ConditionConfigGenerated, func(ctx context.Context, r *Reconciler, s *state) (err error) {
-		s.base, err = r.baseConfig(ctx, s.stack, &s.image, &s.labels, s.configMaps.contents, &s.workload.running)
+		s.base, err = r.baseConfig(ctx, s.stack, &s.image, &s.labels, s.configMaps.contents, &s.workload)
 		return err
 	}},
 	{"external_images", v1alpha2.ConditionConfigGenerated, func(_ context.Context, r *Reconciler, s *state) (err error) {
-		s.external, err = r.externalImages(s.stack, s.intent, &s.image, &s.workload.running, &s.report)
+		s.external, err = r.externalImages(s.stack, s.intent, &s.image, &s.workload, &s.report)
 		return err
 	}},
 	{"plan", v1alpha2.ConditionConfigGenerated, func(ctx context.Context, r *Reconciler, s *state) (err error) {
-		s.planned, err = r.plan(ctx, s.facts(), &s.report)
+		s.planned, err = r.plan(ctx, s.known(), &s.image, &s.secrets, s.warnings, &s.report)
 		return err
 	}},
 	{"paused", v1alpha2.ConditionDeploymentUpdated, func(ctx context.Context, r *Reconciler, s *state) (err error) {

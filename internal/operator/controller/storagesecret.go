@@ -6,6 +6,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/secretvalue"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
@@ -35,14 +36,14 @@ func derive(stack *stack, entries []secretvalue.Derived, secrets resolve.Values)
 // pods of the running revision and of older revisions must read the parts that they started with, even after a restart.
 // If the digest key was deleted, a change cannot be detected, and the pods keep the recorded Secret. Nil means that
 // there are no parts.
-func storageSecret(f planFacts, derived map[string][]byte) *rollout.StorageSecret {
+func storageSecret(in *plan.Input, key resolve.DigestKey, derived map[string][]byte) *rollout.StorageSecret {
 	if len(derived) == 0 {
 		return nil
 	}
-	digest, running := f.secrets.digestKey.Digest(derived), &f.workload.running
-	name := names.StorageSecretOf(f.stack.Name, digest)
+	digest, running := key.Digest(derived), &in.Running.Record
+	name := names.StorageSecretOf(in.Object.Name, digest)
 	if was := running.StorageSecret; was != nil &&
-		(running.ReferenceKey != f.secrets.references.Key || was.Digest == digest) {
+		(running.ReferenceKey != in.References.Key || was.Digest == digest) {
 		name = was.Name
 	}
 	return &rollout.StorageSecret{Name: name, Digest: digest}

@@ -191,8 +191,8 @@ func TestReturnFromThePreviousOperator(t *testing.T) {
 		if diff := cmp.Diff(before, f.podTemplate(t, again)); diff != "" {
 			t.Errorf("the pods are replaced at reconcile %d:\n%s", i+1, diff)
 		}
-		if i == 0 && s.workload.running.Places != nil {
-			t.Errorf("the places of the replaced pods are still used: %+v", s.workload.running.Places)
+		if i == 0 && s.workload.Record.Places != nil {
+			t.Errorf("the places of the replaced pods are still used: %+v", s.workload.Record.Places)
 		}
 	}
 	changed := newConvertedStack(t, "distribution: {name: starter}, storage: {size: 1Gi}, workers: 2", told)

@@ -16,7 +16,9 @@ import (
 
 // readWorkload reads the running workload from the caches.
 func (r *Reconciler) readWorkload(ctx context.Context, stack *stack) (workload, error) {
-	var found workload
+	found := workload{
+		Status: stack.Status, VolumeRelease: func() string { return r.releaseOfVolume(ctx, stack) },
+	}
 	var deployment appsv1.Deployment
 	err := r.children.Get(ctx, childKey(stack, names.Deployment(stack.Name)), &deployment)
 	if client.IgnoreNotFound(err) != nil {
@@ -26,15 +28,15 @@ func (r *Reconciler) readWorkload(ctx context.Context, stack *stack) (workload, 
 		if err := apply.TakeOver(kindDeployment, &deployment, ownerOf(stack), names.FieldManager); err != nil {
 			return found, fmt.Errorf("determine which operator wrote the pod template: %w", err)
 		}
-		found.deployment = &deployment
-		found.running, _ = rollout.Parse(deployment.Annotations)
+		found.Deployment = &deployment
+		found.Record, _ = rollout.Parse(deployment.Annotations)
 	}
 	var sets appsv1.ReplicaSetList
 	selector := client.MatchingLabels(names.Selector(stack.Name))
 	if err := r.cache.List(ctx, &sets, client.InNamespace(stack.Namespace), selector); err != nil {
 		return found, fmt.Errorf("list cached ReplicaSets: %w", err)
 	}
-	found.replicaSets = sets.Items
+	found.ReplicaSets = sets.Items
 	return found, nil
 }
 

@@ -44,7 +44,7 @@ func New(
 	if err != nil {
 		return nil, err
 	}
-	settings, err := controllerOptions(ctx, mgr, config, options, version, relatedImages(getenv))
+	settings, err := controllerOptions(ctx, mgr, config, options, version, distribution.RelatedImages(getenv))
 	if err != nil {
 		return nil, err
 	}

@@ -106,14 +106,6 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-func TestRelatedImages(t *testing.T) {
-	env := map[string]string{"RELATED_IMAGE_STARTER": "mirror/starter:0.7.1", "RELATED_IMAGE_UNKNOWN": "x"}
-	got := relatedImages(func(name string) string { return env[name] })
-	if diff := cmp.Diff(map[string]string{"starter": "mirror/starter:0.7.1"}, map[string]string(got)); diff != "" {
-		t.Errorf("overrides (-want +got):\n%s", diff)
-	}
-}
-
 func TestRunRefusesBadArguments(t *testing.T) {
 	for name, tc := range map[string]struct {
 		args []string

@@ -1,4 +1,4 @@
-package compare_test
+package change_test
 
 import (
 	"testing"
@@ -6,8 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/change"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan/compare"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig"
@@ -52,7 +52,7 @@ providers:
 registered_resources:
   models: [{model_id: m, provider_id: openai}]
 `)
-	want := []compare.Difference{
+	want := []change.Client{
 		{What: "image", From: "server:1", To: "server:2"},
 		{What: "variable NEW_PORT", To: "8321"},
 		{What: "variable OLD_PORT", From: "8321"},
@@ -66,13 +66,13 @@ registered_resources:
 		{What: "providers.inference[vllm].provider_id", From: "${env.VLLM_URL:+vllm}", To: "vllm"},
 		{What: "registered_resources.models[m].provider_id", From: "vllm", To: "openai"},
 	}
-	if diff := cmp.Diff(want, compare.Plans(before, after)); diff != "" {
+	if diff := cmp.Diff(want, change.Plans(before, after)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if got := compare.Plans(before, before); len(got) != 0 {
+	if got := change.Plans(before, before); len(got) != 0 {
 		t.Errorf("a plan differs from itself: %+v", got)
 	}
-	if got := compare.Plans(made("a", "P", ""), made("a", "P", "")); len(got) != 0 {
+	if got := change.Plans(made("a", "P", ""), made("a", "P", "")); len(got) != 0 {
 		t.Errorf("two plans without a configuration differ: %+v", got)
 	}
 }

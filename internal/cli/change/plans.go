@@ -1,9 +1,7 @@
-package compare
+package change
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -14,24 +12,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan/settingpath"
 )
 
-// Difference is one difference between two plans of a stack.
-type Difference struct {
-	// What describes the part that differs, for example `image`, `variable OGX_PORT`, `provider inference/vllm`, or a path
-	// in the configuration. In a path, IDs identify the entries of a list, for example
-	// providers.inference[vllm].config.url.
-	What string `json:"what"`
-	// From and To are the values in the two plans. Empty means that the plan has no such part.
-	From string `json:"from,omitempty"`
-	To   string `json:"to,omitempty"`
-}
-
-// Plans lists the differences between two plans of one stack: in the images, the environment, the IDs that clients use
+// Plans lists all differences between two plans of one stack: in the image, the environment, the IDs that clients use
 // for models, and the configuration. An added or removed provider is one difference. Instead of secrets, the values
 // contain variables, or names and keys of Secrets.
-func Plans(before, after *plan.Plan) []Difference {
-	found := differences("", images(before), images(after))
+func Plans(before, after *plan.Plan) []Client {
+	found := differences("", map[string]string{"image": before.Image()}, map[string]string{"image": after.Image()})
 	found = append(found, differences("variable ", environment(before), environment(after))...)
-	found = append(found, differences("", models(before), models(after))...)
+	found = append(found, differences("", publicIDs(before), publicIDs(after))...)
 	from, to := flat(before.Config), flat(after.Config)
 	found = append(found, differences("provider ", from.providers, to.providers)...)
 	for name := range from.providers {
@@ -45,29 +32,6 @@ func Plans(before, after *plan.Plan) []Difference {
 		}
 	}
 	return append(found, differences("", from.values, to.values)...)
-}
-
-// images returns the server's image and the images of external providers.
-func images(p *plan.Plan) map[string]string {
-	found := map[string]string{"image": p.Image()}
-	for _, one := range p.External() {
-		found["image of the external provider "+one.API+"/"+one.ID] = one.Image
-	}
-	return found
-}
-
-// differences returns the differences sorted by name.
-func differences(kind string, before, after map[string]string) []Difference {
-	all := maps.Clone(before)
-	maps.Copy(all, after)
-	found := []Difference{}
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		from, was := before[name]
-		if to, is := after[name]; was != is || from != to {
-			found = append(found, Difference{What: kind + name, From: from, To: to})
-		}
-	}
-	return found
 }
 
 // environment returns the environment of the server's container. For a variable from a Secret, it returns the name and
@@ -88,8 +52,8 @@ func environment(p *plan.Plan) map[string]string {
 	return found
 }
 
-// models returns the IDs that clients use for the models, keyed by the field that declares the model.
-func models(p *plan.Plan) map[string]string {
+// publicIDs returns the IDs that clients use for the models, keyed by the field that declares the model.
+func publicIDs(p *plan.Plan) map[string]string {
 	found := make(map[string]string, len(p.Models))
 	for _, model := range p.Models {
 		found[model.Path+" for clients"] = model.ID
@@ -141,7 +105,7 @@ func flat(config []byte) flattened {
 	return f
 }
 
-// Origins returns the origins of the differences that Plans lists, keyed by Difference.What. An origin is from the
+// Origins returns the origins of the differences that Plans lists, keyed by Client.What. An origin is from the
 // later configuration, or from the earlier one if the value was removed. Only differences in the configuration have
 // origins.
 func Origins(before, after *plan.Plan) map[string]string {
