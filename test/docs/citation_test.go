@@ -22,8 +22,8 @@ const (
 	factsPage       = "docs/development/server-facts.md"
 	decisionsFolder = "docs/development/decisions"
 	decisionsIndex  = decisionsFolder + "/README.md"
-	// pageLines is the maximum number of lines in a decision record.
-	pageLines = 60
+	// recordWords is the maximum number of words in a decision record.
+	recordWords = 300
 	// factLines is the maximum number of lines in a fact. The heading and the empty lines before and after the text do not
 	// count.
 	factLines = 12
@@ -162,8 +162,8 @@ func recordProblems(name, text string) []string {
 	if !slices.Equal(headings, recordHeadings) {
 		problems = append(problems, fmt.Sprintf("the headings are %q, not %q", headings, recordHeadings))
 	}
-	if lines := strings.Count(text, "\n"); lines > pageLines {
-		problems = append(problems, fmt.Sprintf("it has %d lines, at most %d", lines, pageLines))
+	if words := len(strings.Fields(text)); words > recordWords {
+		problems = append(problems, fmt.Sprintf("it has %d words, at most %d", words, recordWords))
 	}
 	return problems
 }
@@ -241,13 +241,11 @@ func TestServerFacts(t *testing.T) {
 	}
 }
 
-// Decision records have consecutive numbers and the required headings, are at most one page long, and are in the index.
+// Decision records have the number of their file and the required headings, are short, and are in the index.
 func TestDecisionRecords(t *testing.T) {
 	index := readPage(t, decisionsIndex).text
 	found := records(t)
-	var names []string
 	for name, text := range found {
-		names = append(names, name)
 		for _, problem := range recordProblems(name, text) {
 			t.Errorf("%s/%s: %s", decisionsFolder, name, problem)
 		}
@@ -255,14 +253,8 @@ func TestDecisionRecords(t *testing.T) {
 			t.Errorf("%s does not contain %s", decisionsIndex, name)
 		}
 	}
-	slices.Sort(names)
-	for i, name := range names {
-		if want := fmt.Sprintf("%04d-", i+1); !strings.HasPrefix(name, want) {
-			t.Errorf("%s/%s: the number must be %s", decisionsFolder, name, want)
-		}
-	}
-	if len(names) < 20 {
-		t.Errorf("found %d records", len(names))
+	if len(found) < 10 {
+		t.Errorf("found %d records", len(found))
 	}
 }
 
@@ -446,7 +438,7 @@ func TestRecordChecksFail(t *testing.T) {
 		{"0004-title.md", strings.Replace(good, "## Consequences\n\nC.\n\n", "", 1), "the headings are"},
 		{"0004-title.md", strings.Replace(good, "## When to revisit", "## Later", 1), "the headings are"},
 		{"0004-title.md", good + "\n## Status\n", "the headings are"},
-		{"0004-title.md", good + strings.Repeat("E.\n", pageLines), "lines, at most 60"},
+		{"0004-title.md", good + strings.Repeat("E.\n", recordWords), "words, at most 300"},
 	} {
 		expectProblem(t, tc.name+"\n"+tc.text, recordProblems(tc.name, tc.text), tc.want)
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // migrateFieldOwnership takes over the fields that the owner's predecessors and the makers of the object wrote, so that
-// an apply removes the fields that it leaves out (decision 0009). It takes over fields of predecessors if the manager
+// an apply removes the fields that it leaves out. It takes over fields of predecessors if the manager
 // has not applied the object since they wrote it. Any other manager keeps its fields, because it writes them
 // intentionally. The patch changes only the managed fields and the owner's mark, and fails if the object has changed.
 func (a *Applier) migrateFieldOwnership(

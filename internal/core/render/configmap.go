@@ -34,7 +34,7 @@ func (e *TooLargeError) Error() string {
 
 // configMap returns the ConfigMap with the generated configuration. It is immutable and named after its content.
 // Different content results in a different object, so a pod that starts later still reads the configuration of its
-// rollout (decision 0003).
+// rollout.
 func configMap(in Input) (*corev1ac.ConfigMapApplyConfiguration, error) {
 	if in.Config == nil || in.Config.Data == nil {
 		return nil, nil

@@ -17,7 +17,7 @@ import (
 // externalLimit limits the space on the node's disk for the packages of all external providers.
 const externalLimit = "8Gi"
 
-// externalPackages is the directory from which the server imports external providers (decision 0017).
+// externalPackages is the directory from which the server imports external providers.
 const externalPackages = names.ExternalDir + "/" + names.ExternalPackages
 
 // installScript runs the program that installs the copied packages, with the Python interpreter in the server's image.

@@ -9,7 +9,7 @@
 // kept. OffVolume reports data that is not on a volume, or not with certainty, without a change.
 //
 // A Loss is Final if the data cannot be recovered. The rollout then waits until the user accepts the loss. Every other
-// Loss is reported, and the rollout continues (decision 0023):
+// Loss is reported, and the rollout continues:
 //
 //	change                                    reported   waits   reason
 //	another type, server, database or table   yes        no      the previous store still has the data

@@ -2,7 +2,7 @@
 // object and not Go types, so that unknown fields are kept, and numbers remain as they are written.
 //
 // Conversion accepts every LlamaStackDistribution, and cuts one with over 1,000 levels. It does not lose any value of
-// the spec unless the annotations exceed their maximum size (decision 0007). A table maps the fields of one version to
+// the spec unless the annotations exceed their maximum size. A table maps the fields of one version to
 // those of the other. If the other version cannot hold a value, conversion stores the value in an annotation. It
 // restores the value if the visible fields, which both versions have, still agree with it. Because any user can write
 // that annotation, conversion ignores it unless the values in it fit the types of their version and change no visible

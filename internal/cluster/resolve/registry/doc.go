@@ -4,6 +4,5 @@
 // before use, and runs nothing from an image. It sends requests only to the registries and addresses that the
 // operator's administrator allows. It remembers the content of a digest, and the digest of a tag, for each repository
 // and set of credentials. It never gives a caller a result that was obtained with other credentials, because only the
-// registry can decide whether the caller may read the tag. Errors contain no text that a remote host wrote (decision
-// 0014).
+// registry can decide whether the caller may read the tag. Errors contain no text that a remote host wrote.
 package registry

@@ -1,6 +1,6 @@
 // Package release holds the facts about server releases as data: the APIs, provider types, configuration keys, storage
 // and resources of a release, how the server is started, and which distributions the release ships. Other code uses
-// this data, and never checks for a release by name (server fact 1, decision 0005).
+// this data, and never checks for a release by name (server fact 1).
 //
 // The sources of the data are in the directory data. There is one file per release line (data/0.7.json), written by the
 // extraction tool in hack/release-data from the server's own package. A file such as data/0.2.remote-vllm.json contains

@@ -1,7 +1,6 @@
 package release
 
-// Offline describes the variables and files that a server without internet access needs (server fact 67,
-// decision 0022).
+// Offline describes the variables and files that a server without internet access needs (server fact 67).
 type Offline struct {
 	// Variables are environment variables that prevent libraries from connecting to the internet, sorted by name.
 	Variables []OfflineVariable `json:"variables"`
