@@ -32,7 +32,8 @@ func textsOf(file string, data []byte) ([]text, error) {
 		return goTexts(file, data)
 	case ext == ".md":
 		return markdownTexts(data), nil
-	case ext == ".yaml", ext == ".sh", ext == ".mk", base == "Makefile", base == "Dockerfile", strings.HasPrefix(string(data), "#!"):
+	case ext == ".yaml", ext == ".sh", ext == ".mk", base == "Makefile", base == "Dockerfile",
+		strings.HasPrefix(string(data), "#!"):
 		return hashTexts(data), nil
 	}
 	return nil, nil

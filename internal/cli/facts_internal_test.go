@@ -29,8 +29,8 @@ func TestSamePlan(t *testing.T) {
 	}
 	gateway := operatorconfig.Config{Gateway: &operatorconfig.Gateway{Name: "public", Namespace: "gateways"}}
 	for where, tc := range map[string]samePlan{
-		"anywhere":       {},
-		"on OpenShift":   {serves: []schema.GroupVersionKind{facts.Constraints, render.RouteKind}},
+		"anywhere":     {},
+		"on OpenShift": {serves: []schema.GroupVersionKind{facts.Constraints, render.RouteKind}},
 		"with a Gateway": {config: gateway, serves: []schema.GroupVersionKind{
 			render.HTTPRouteKind, render.BackendTLSPolicyKind,
 		}},

@@ -281,8 +281,8 @@ func (r *reader) claim(
 	return claim, nil
 }
 
-// operatorConfig reads the operator's ConfigMap from a file. Without a file, it reads the ConfigMap from the cluster. It
-// also reads the variables of the operator.
+// operatorConfig reads the operator's ConfigMap from a file or, without a file, from the cluster. It also reads the
+// variables of the operator.
 func (r *reader) operatorConfig(ctx context.Context, file string, stdin io.Reader, p printer) (err error) {
 	if file != "" {
 		if r.config, err = readOperatorConfig(file, stdin, p); err != nil {

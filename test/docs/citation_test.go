@@ -285,7 +285,7 @@ func TestCitations(t *testing.T) {
 func citingTexts(t *testing.T) []page {
 	t.Helper()
 	var texts []page
-	for _, folder := range []string{"api", "charts", "cmd", "config", "docs", "hack", "internal", "test", "tools"} {
+	for _, folder := range []string{"api", "charts", "cmd", "config", "docs", "hack", "internal", "test"} {
 		err := filepath.WalkDir(filepath.Join(testutil.Root(), folder),
 			func(path string, entry fs.DirEntry, err error) error {
 				if err != nil || entry.IsDir() {

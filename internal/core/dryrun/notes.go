@@ -25,8 +25,8 @@ func (m *Manifests) unknownBounds(namespace string) string {
 		operatorconfig.KeyBounds, namespace, remedy)
 }
 
-// notes returns remarks about renamed models, and about the facts that this command does not know. A nil plan means
-// that the stack cannot be planned.
+// notes returns remarks about renamed models, and about the facts that are not known here. A nil plan means that the
+// stack cannot be planned.
 func (m *Manifests) notes(in *plan.Input, built *plan.Plan) []string {
 	notes := m.unreadReferences(in.Object, in.Intent)
 	switch {

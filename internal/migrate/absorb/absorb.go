@@ -108,7 +108,8 @@ func begin(in plan.Input) (*builder, []Reason) {
 		return nil, stays
 	}
 	var err error
-	in.Running.Deployment = &appsv1.Deployment{} // the server may already read this configuration, so its errors become warnings
+	// The server may already read this configuration, so its errors become warnings.
+	in.Running.Deployment = &appsv1.Deployment{}
 	if b.before, err = plan.Build(in); err != nil {
 		return nil, reasonsOf(err)
 	}

@@ -32,8 +32,8 @@ func TestSamePlan(t *testing.T) {
 	}
 	gateway := newOperatorConfigMap(operatorconfig.KeyGateway, "{name: public, namespace: gateways}")
 	for where, tc := range map[string]samePlan{
-		"anywhere":       {},
-		"on OpenShift":   {openShift: true, serves: []schema.GroupVersionKind{render.RouteKind}},
+		"anywhere":     {},
+		"on OpenShift": {openShift: true, serves: []schema.GroupVersionKind{render.RouteKind}},
 		"with a Gateway": {config: gateway, serves: []schema.GroupVersionKind{
 			render.HTTPRouteKind, render.BackendTLSPolicyKind,
 		}},

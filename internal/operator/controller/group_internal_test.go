@@ -131,7 +131,8 @@ func TestNamesOfGroups(t *testing.T) {
 		APIVersion: v1alpha2.GroupVersion.String(), Kind: v1alpha2.Kind, Name: "host names/a.example.com,no host",
 		Controller: new(true),
 	}
-	child := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "a", OwnerReferences: []metav1.OwnerReference{owner}}}
+	child := &corev1.Service{}
+	child.Namespace, child.OwnerReferences = "a", []metav1.OwnerReference{owner}
 	about := corev1.ObjectReference{Namespace: "a", Name: "bounds/-pvc"}
 	event := &corev1.Event{Type: corev1.EventTypeWarning, InvolvedObject: about}
 	got := added(func(q workqueue.TypedRateLimitingInterface[reconcile.Request]) {

@@ -22,9 +22,9 @@ var manifestTypes = strings.Join([]string{
 }, ",")
 
 // session sends requests for one repository with one set of credentials. It authenticates with the package transport of
-// go-containerregistry. It does not read with the package remote (decision 0028), which decodes every entry of a
-// manifest at once, accepts any content for a digest if the response claims to be a signed manifest of schema 1, sends
-// requests to the addresses in a layer's descriptor, and needs one more request for each image or tag.
+// go-containerregistry. It does not read with the package remote (decision 0028). That package decodes every entry of a
+// manifest at once, and sends requests to the addresses in a layer's descriptor. It accepts any content for a digest if
+// the response claims to be a signed manifest of schema 1, and needs one more request for each image or tag.
 type session struct {
 	repository name.Repository
 	scheme     string
