@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -119,18 +118,15 @@ func TestWritten(t *testing.T) {
 	}
 }
 
-// A string in which many references begin but none is complete is processed in linear time.
+// A string in which many references begin but none is complete is processed in linear time. Otherwise, this test would
+// take hours.
 func TestHostileTexts(t *testing.T) {
 	for _, part := range []string{"${env.", "${env.A", "${env.A:=", "${env.A:"} {
 		for _, end := range []string{"", "}", ":x}"} {
 			text := strings.Repeat(part, 200_000) + end
-			started := time.Now()
 			for grammar := range patterns {
 				for range grammar.All(text) {
 				}
-			}
-			if took := time.Since(started); took > 2*time.Second {
-				t.Errorf("%s…%s: %s", part, end, took)
 			}
 		}
 	}

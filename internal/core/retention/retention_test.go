@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
@@ -144,8 +143,7 @@ providers:
 	}
 }
 
-// TestManyProviders checks that Places are small for any configuration, and that computing and comparing them takes
-// little time.
+// TestManyProviders checks that Places are small for any configuration.
 func TestManyProviders(t *testing.T) {
 	const many = 10_000
 	config := func(first int) string {
@@ -163,12 +161,8 @@ func TestManyProviders(t *testing.T) {
 	}
 	before, after := (&situation{Config: config(0)}).input(t, found.Release),
 		(&situation{Config: config(100)}).input(t, found.Release)
-	start := time.Now()
 	was, is := retention.Of(before), retention.Of(after)
 	losses := retention.Compare(was, is)
-	if took := time.Since(start); took > 2*time.Second {
-		t.Errorf("took %s", took)
-	}
 	if size := len(indented(t, was)); size > 200<<10 {
 		t.Errorf("the places have %d bytes", size)
 	}

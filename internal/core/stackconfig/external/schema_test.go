@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
@@ -106,9 +105,9 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// A check against a schema whose number of members doubles with each level does not take exponential time.
+// A check against a schema whose number of members doubles with each level does not take exponential time. Otherwise,
+// this test would not end.
 func TestSchemasThatGrow(t *testing.T) {
-	started := time.Now()
 	definitions := map[string]any{}
 	name := func(i int) string { return "D" + strings.Repeat("x", i) }
 	reference := func(i int) map[string]any { return map[string]any{"$ref": "#/$defs/" + name(i)} }
@@ -132,9 +131,6 @@ func TestSchemasThatGrow(t *testing.T) {
 	}
 	deep := strings.Repeat("{a: ", 40) + "1" + strings.Repeat("}", 40)
 	problems(t, string(text), "{a: "+deep+", b: "+deep+", c: "+deep+"}")
-	if took := time.Since(started); took > 5*time.Second {
-		t.Errorf("took %s", took)
-	}
 }
 
 // FuzzSchema checks that no problem contains a value from the configuration, and that the check does not panic for any
