@@ -398,7 +398,7 @@ func TestDiffLiveForeignConfig(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newLiveCluster(t)
-			c.objects[allMaps] = tc.maps
+			c.objects[allMaps], c.objects["/apis/apps/v1/namespaces/ops/deployments"] = tc.maps, listOfDeployments()
 			if tc.definition != nil {
 				c.objects[definition] = tc.definition
 			}

@@ -56,6 +56,9 @@ func (v *values) endpoint(p fields, kind *provider.Type, done map[string]bool, s
 	}
 	host := strings.ReplaceAll(kind.Short(), "::", "-") + ".example"
 	p["endpoint"] = "http://" + host + ":8000"
+	if strings.HasSuffix(kind.Type, "::neo4j") {
+		p["endpoint"] = "neo4j://" + host + ":7687"
+	}
 	if kind.PortKey != "" {
 		p["endpoint"] = host + ":5432"
 		done[kind.PortKey] = true
