@@ -21,11 +21,11 @@ func (r *reader) hostOwner(
 	rule, cluster := m.Exposing(object.Namespace)
 	known := hostname.Names{
 		Cluster: cluster, Bounds: r.config.Bounds,
-		Expose: func(s *v1alpha2.LlamaStackDistribution) *v1alpha2.ExposeSpec { return plan.Expose(&s.Spec) },
+		Expose: r.expose,
 		// The status shows whether the operator exposes a stack as its spec requests.
 		Exposed: func(s *v1alpha2.LlamaStackDistribution, host string) (bool, error) {
 			exposed := meta.IsStatusConditionTrue(s.Status.Conditions, v1alpha2.ConditionExposed)
-			return exposed && plan.Hostname(s, plan.Expose(&s.Spec), nil, cluster) == host, nil
+			return exposed && plan.Hostname(s, r.expose(s), nil, cluster) == host, nil
 		},
 		Stacks: func(string) ([]*v1alpha2.LlamaStackDistribution, error) { return r.allStacks(ctx) },
 	}
@@ -35,6 +35,17 @@ func (r *reader) hostOwner(
 		object = &created
 	}
 	return known.Owner(object, rule)
+}
+
+// expose returns the exposure that a stack requests. The command compares each stack with all others, so it decodes
+// each exposure once.
+func (r *reader) expose(stack *v1alpha2.LlamaStackDistribution) *v1alpha2.ExposeSpec {
+	wanted, known := r.exposed[stack]
+	if !known {
+		wanted = plan.Expose(&stack.Spec)
+		r.exposed[stack] = wanted
+	}
+	return wanted
 }
 
 // allStacks returns the stacks in all namespaces that the caller can read.

@@ -47,6 +47,8 @@ type reader struct {
 	deployments map[dryrun.Key]*appsv1.Deployment
 	// everywhere contains the stacks in all namespaces, if they were listed.
 	everywhere []*v1alpha2.LlamaStackDistribution
+	// exposed contains the exposures that stacks request, of those that were compared.
+	exposed map[*v1alpha2.LlamaStackDistribution]*v1alpha2.ExposeSpec
 	// served contains the kinds that the cluster serves, of those that were asked for.
 	served map[schema.GroupVersionKind]bool
 	// unknown lists sentences about facts that are not known, for example because the caller cannot read an object.
@@ -63,6 +65,7 @@ func newReader(cluster *kube.Cluster, version string) *reader {
 	return &reader{
 		cluster: cluster, version: version, configMaps: map[dryrun.Key]*corev1.ConfigMap{},
 		deniedMaps: map[dryrun.Key]bool{}, served: map[schema.GroupVersionKind]bool{},
+		exposed: map[*v1alpha2.LlamaStackDistribution]*v1alpha2.ExposeSpec{},
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"helm.sh/helm/v4/pkg/chart/common"
 	"helm.sh/helm/v4/pkg/chart/common/util"
+	chartv2 "helm.sh/helm/v4/pkg/chart/v2"
 	"helm.sh/helm/v4/pkg/chart/v2/lint"
 	"helm.sh/helm/v4/pkg/chart/v2/lint/support"
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
@@ -40,6 +41,10 @@ func render(t *testing.T, values map[string]any) (map[string]string, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return renderChart(chart, values)
+}
+
+func renderChart(chart *chartv2.Chart, values map[string]any) (map[string]string, error) {
 	options := common.ReleaseOptions{Name: release, Namespace: namespace, Revision: 1, IsInstall: true}
 	complete, err := util.ToRenderValues(chart, values, options, common.DefaultCapabilities)
 	if err != nil {
@@ -74,6 +79,18 @@ func readFile(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	return string(data)
+}
+
+// A checkout without the files of `make chart` causes an error, and not objects without their parts.
+func TestCheckoutWithoutFiles(t *testing.T) {
+	chart, err := loader.Load(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	chart.Files = nil
+	if _, err := renderChart(chart, nil); err == nil || !strings.Contains(err.Error(), "make chart") {
+		t.Errorf("error %v", err)
+	}
 }
 
 // cases returns the folders in testdata/render.

@@ -224,7 +224,7 @@ func (s *site) page(t *testing.T, p page) {
 // copyManifests copies the folders of the repository that commands read.
 func copyManifests(t *testing.T, folder string) {
 	t.Helper()
-	for _, name := range []string{"charts", "config", "dist"} {
+	for _, name := range []string{"charts", "config"} {
 		err := os.CopyFS(filepath.Join(folder, name), os.DirFS(filepath.Join(testutil.Root(), name)))
 		if err != nil {
 			t.Fatal(err)

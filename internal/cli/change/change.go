@@ -46,7 +46,7 @@ type Change struct {
 	Pods    Pods     `json:"pods"`
 	Data    []Data   `json:"data,omitempty"`
 	// Clients lists the changes for clients.
-	Clients []Client `json:"clients,omitempty"`
+	Clients []Difference `json:"clients,omitempty"`
 	// Open lists the facts that are not known.
 	Open []string `json:"open,omitempty"`
 }
@@ -71,9 +71,9 @@ type Data struct {
 	Waits bool `json:"waits,omitempty"`
 }
 
-// Client is one difference between two plans of a stack, such as a change to a model, an API or an address that clients
-// use.
-type Client struct {
+// Difference is one difference between two plans of a stack, such as a change to a model, an API or an address that
+// clients use.
+type Difference struct {
 	// What describes the part that differs, for example `image`, `variable OGX_PORT`, `provider inference/vllm`, or a path
 	// in the configuration. In a path, IDs identify the entries of a list, for example
 	// providers.inference[vllm].config.url.

@@ -9,7 +9,7 @@ import (
 )
 
 // Clients returns the changes for clients of a running server: changes to model IDs, APIs and the address.
-func Clients(before, after *plan.Plan) []Client {
+func Clients(before, after *plan.Plan) []Difference {
 	was, is := models(before), models(after)
 	found := differences("model ", was, is)
 	was, is = served(before), served(after)
@@ -71,21 +71,21 @@ func address(of *plan.Plan) map[string]string {
 }
 
 // differences returns the entries that differ, sorted by name.
-func differences(kind string, was, is map[string]string) []Client {
+func differences(kind string, was, is map[string]string) []Difference {
 	all := maps.Clone(was)
 	maps.Copy(all, is)
-	var found []Client
+	var found []Difference
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		from, before := was[name]
 		if to, after := is[name]; before != after || from != to {
-			found = append(found, Client{What: kind + name, From: from, To: to})
+			found = append(found, Difference{What: kind + name, From: from, To: to})
 		}
 	}
 	return found
 }
 
 // String returns the change in one line.
-func (c Client) String() string {
+func (c Difference) String() string {
 	isAPI := strings.HasPrefix(c.What, "API ")
 	switch {
 	case c.To == "" && isAPI:

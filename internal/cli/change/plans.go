@@ -15,7 +15,7 @@ import (
 // Plans lists all differences between two plans of one stack: in the image, the environment, the IDs that clients use
 // for models, and the configuration. An added or removed provider is one difference. Instead of secrets, the values
 // contain variables, or names and keys of Secrets.
-func Plans(before, after *plan.Plan) []Client {
+func Plans(before, after *plan.Plan) []Difference {
 	found := differences("", map[string]string{"image": before.Image()}, map[string]string{"image": after.Image()})
 	found = append(found, differences("variable ", environment(before), environment(after))...)
 	found = append(found, differences("", publicIDs(before), publicIDs(after))...)
@@ -105,7 +105,7 @@ func flat(config []byte) flattened {
 	return f
 }
 
-// Origins returns the origins of the differences that Plans lists, keyed by Client.What. An origin is from the
+// Origins returns the origins of the differences that Plans lists, keyed by Difference.What. An origin is from the
 // later configuration, or from the earlier one if the value was removed. Only differences in the configuration have
 // origins.
 func Origins(before, after *plan.Plan) map[string]string {

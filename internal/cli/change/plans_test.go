@@ -52,7 +52,7 @@ providers:
 registered_resources:
   models: [{model_id: m, provider_id: openai}]
 `)
-	want := []change.Client{
+	want := []change.Difference{
 		{What: "image", From: "server:1", To: "server:2"},
 		{What: "variable NEW_PORT", To: "8321"},
 		{What: "variable OLD_PORT", From: "8321"},

@@ -49,13 +49,13 @@ type Report struct {
 	// Left lists the data that the release leaves behind.
 	Left []string `json:"leftBehind,omitempty"`
 	// Clients lists the changes for clients.
-	Clients []change.Client `json:"clients,omitempty"`
+	Clients []change.Difference `json:"clients,omitempty"`
 	// Changes lists all differences.
-	Changes []change.Client `json:"changes,omitempty"`
+	Changes []change.Difference `json:"changes,omitempty"`
 
 	// own lists the differences in the image and those that a field of the spec causes. base lists the other
 	// differences, except those for clients. remarks lists the warnings without a field path.
-	own, base []change.Client
+	own, base []change.Difference
 	remarks   []string
 	// waits reports whether the rollout waits for a decision about data.
 	waits bool

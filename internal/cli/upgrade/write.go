@@ -120,7 +120,7 @@ func (r *Report) writeChanges(page *bytes.Buffer, all bool) {
 	}
 }
 
-func writeDifferences(page *bytes.Buffer, title string, differences []change.Client) {
+func writeDifferences(page *bytes.Buffer, title string, differences []change.Difference) {
 	if len(differences) == 0 {
 		return
 	}

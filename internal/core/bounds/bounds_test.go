@@ -129,7 +129,7 @@ func TestImage(t *testing.T) {
 const hash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
 func TestSpec(t *testing.T) {
-	patch := func(text string) *v1alpha2.WorkloadOverrides {
+	none, patch := []string{}, func(text string) *v1alpha2.WorkloadOverrides {
 		return &v1alpha2.WorkloadOverrides{PodTemplate: &apiextensionsv1.JSON{Raw: toJSON(t, text)}}
 	}
 	for name, tc := range map[string]struct {
@@ -185,8 +185,7 @@ func TestSpec(t *testing.T) {
 				Domains: []string{"a.example.com"}, IngressClasses: []string{"internal"},
 				IngressAnnotations: []string{"team/*"},
 			},
-			nil,
-			&v1alpha2.ExposeSpec{
+			nil, &v1alpha2.ExposeSpec{
 				Hostname: "xa.example.com", IngressClassName: "public",
 				Annotations: map[string]string{"team/a": "", "other/b": "x"},
 			},
@@ -194,13 +193,12 @@ func TestSpec(t *testing.T) {
 		},
 		"exposure within bounds": {
 			rule: bounds.Rule{
-				Domains: []string{"a.example.com"}, IngressClasses: []string{"internal"},
-				IngressAnnotations: []string{},
+				Domains: []string{"a.example.com"}, IngressClasses: []string{"internal"}, IngressAnnotations: none,
 			},
 			expose: &v1alpha2.ExposeSpec{Hostname: "x.a.example.com", IngressClassName: "internal"},
 		},
 		"values that the operator chooses": {
-			rule:   bounds.Rule{Domains: []string{}, IngressClasses: []string{}, IngressAnnotations: []string{}},
+			rule:   bounds.Rule{Domains: none, IngressClasses: none, IngressAnnotations: none},
 			expose: &v1alpha2.ExposeSpec{},
 		},
 	} {

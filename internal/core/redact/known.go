@@ -28,9 +28,10 @@ type Known struct {
 // or a cloud key, Add also adds the credentials in the object. Add ignores values shorter than the constant shortest,
 // and lines that are only a reference to a variable.
 func (k *Known) Add(value string) {
-	if k.replacer = nil; k.IsFull() {
+	if k.IsFull() {
 		return
 	}
+	k.replacer = nil
 	if k.values == nil {
 		k.values = map[string]bool{}
 	}
@@ -49,9 +50,10 @@ func (k *Known) Add(value string) {
 
 // withhold adds a value, and each of its lines, to the values that are not at a known-good place.
 func (k *Known) withhold(value string) {
-	if k.replacer = nil; k.IsFull() {
+	if k.IsFull() {
 		return
 	}
+	k.replacer = nil
 	if k.withheld == nil {
 		k.withheld = map[string]bool{}
 	}

@@ -163,10 +163,8 @@ func TestHandle(t *testing.T) {
 	// The following are v1alpha1 forms of a v1alpha2 stack with more fields than an annotation can hold.
 	big := older(t, `{distribution: {name: starter}}`, `{llamastack.io/conversion-data: '{"born":"v1alpha2","omitted":true}'}`)
 	bigChanged := older(t, `{distribution: {name: starter}, workers: 2}`, `{llamastack.io/conversion-data: '{"born":"v1alpha2","omitted":true}'}`)
-	status := create(object(t, bad, nil))
-	status.SubResource = "status"
-	deletion := create(runtime.RawExtension{})
-	deletion.Operation = admissionv1.Delete
+	status, deletion := create(object(t, bad, nil)), create(runtime.RawExtension{})
+	status.SubResource, deletion.Operation = "status", admissionv1.Delete
 	tests := map[string]handleCase{
 		"a good stack":        {request: create(object(t, good, nil))},
 		"an unknown provider": {request: create(object(t, bad, nil)), denied: `spec.providers.inference.provider: `},
