@@ -19,75 +19,55 @@ import (
 )
 
 const (
-	factsPage       = "docs/development/server-facts.md"
+	factsFolder     = "docs/development/server-facts"
 	decisionsFolder = "docs/development/decisions"
 	decisionsIndex  = decisionsFolder + "/README.md"
 	// recordWords is the maximum number of words in a decision record.
 	recordWords = 300
-	// factLines is the maximum number of lines in a fact. The heading and the empty lines before and after the text do not
-	// count.
-	factLines = 12
+	// factWords is the maximum number of words in a fact, with its releases and its source.
+	factWords = 110
 	// fewestCitations is the minimum number of fact citations in the comments and strings of Go files. If the test finds
 	// fewer, the scan is broken.
 	fewestCitations = 30
 )
 
 var (
-	factHeading     = regexp.MustCompile(`(?m)^## (.*)$`)
-	numberedHeading = regexp.MustCompile(`^(\d+)\. \S`)
-	factReleases    = regexp.MustCompile(`(?m)^- \*\*Releases:\*\* (.+)$`)
-	factSource      = regexp.MustCompile(`(?m)^- \*\*Source:\*\* (.+)$`)
-	releaseRange    = regexp.MustCompile(`^(?:all|up to (\S+)|(\S+) and newer|(\S+) to (\S+)|(\d\S*))$`)
-	testSpan        = regexp.MustCompile(`^(?:(\S+): )?(Test[A-Za-z0-9_]+)$`)
-	repositorySpan  = regexp.MustCompile(`^(?:internal|test|hack|docs)/`)
-	observation     = regexp.MustCompile(`^observed (?:on|from) \d`)
-	recordName      = regexp.MustCompile(`^(\d{4})-[a-z0-9-]+\.md$`)
+	factItem       = regexp.MustCompile(`^- \*\*(\d+)\*\* \(([^)]*)\): (.+) Source: (.+)$`)
+	recordHeading  = regexp.MustCompile(`(?m)^## (.*)$`)
+	releaseRange   = regexp.MustCompile(`^(?:all|up to (\S+)|(\S+) and newer|(\S+) to (\S+)|(\d\S*))$`)
+	testSpan       = regexp.MustCompile(`^(?:(\S+): )?(Test[A-Za-z0-9_]+)$`)
+	repositorySpan = regexp.MustCompile(`^(?:internal|test|hack|docs)/`)
+	observation    = regexp.MustCompile(`^observed (?:on|from) \d`)
+	recordName     = regexp.MustCompile(`^(\d{4})-[a-z0-9-]+\.md$`)
 )
 
 // recordHeadings are the headings of a decision record, in order.
 var recordHeadings = []string{"Context", "Decision", "Consequences", "When to revisit"}
 
-// factProblems returns the problems on the facts page, and the number of facts.
-func factProblems(text string) (problems []string, facts int) {
-	starts := factHeading.FindAllStringSubmatchIndex(text, -1)
-	for i, at := range starts {
-		end := len(text)
-		if i+1 < len(starts) {
-			end = starts[i+1][0]
+// factProblems returns the problems on a page of facts, and the numbers of its facts. Each item of a list is a fact.
+func factProblems(text string) (problems []string, facts []int) {
+	for _, block := range blocks(text) {
+		if !strings.HasPrefix(block, "- ") {
+			continue
 		}
-		title := text[at[2]:at[3]]
-		number := numberedHeading.FindStringSubmatch(title)
-		if number == nil || number[1] != strconv.Itoa(i+1) {
-			problems = append(problems, fmt.Sprintf("the heading %q does not have the number %d", title, i+1))
+		match := factItem.FindStringSubmatch(block)
+		if match == nil {
+			problems = append(problems, fmt.Sprintf("%q is not - **NUMBER** (RELEASES): TEXT Source: SOURCE", block))
+			continue
 		}
-		for _, problem := range sectionProblems(text[at[1]:end]) {
-			problems = append(problems, fmt.Sprintf("%q: %s", title, problem))
+		number, _ := strconv.Atoi(match[1])
+		facts = append(facts, number)
+		if !isReleaseRange(match[2]) {
+			problems = append(problems, fmt.Sprintf("fact %d: %q is not a range of offered release lines", number, match[2]))
+		}
+		if count := len(strings.Fields(block)); count > factWords {
+			problems = append(problems, fmt.Sprintf("fact %d has %d words, at most %d", number, count, factWords))
+		}
+		for _, problem := range sourceProblems(match[4]) {
+			problems = append(problems, fmt.Sprintf("fact %d: %s", number, problem))
 		}
 	}
-	return problems, len(starts)
-}
-
-// sectionProblems returns the problems in the text below a fact's heading.
-func sectionProblems(text string) []string {
-	var problems []string
-	if ranges := factReleases.FindAllStringSubmatch(text, -1); len(ranges) != 1 {
-		problems = append(problems, "it does not have one line with its releases")
-	} else if !isReleaseRange(ranges[0][1]) {
-		problems = append(problems, fmt.Sprintf("%q is not a range of offered release lines", ranges[0][1]))
-	}
-	if sources := factSource.FindAllStringSubmatch(text, -1); len(sources) != 1 {
-		problems = append(problems, "it does not have one line with its source")
-	} else {
-		problems = append(problems, sourceProblems(sources[0][1])...)
-	}
-	body := strings.TrimSpace(factSource.ReplaceAllString(factReleases.ReplaceAllString(text, ""), ""))
-	if body == "" {
-		problems = append(problems, "it has no text")
-	}
-	if lines := strings.Count(strings.TrimSpace(text), "\n") + 1; lines > factLines {
-		problems = append(problems, fmt.Sprintf("it has %d lines, at most %d", lines, factLines))
-	}
-	return problems
+	return problems, facts
 }
 
 func isReleaseRange(text string) bool {
@@ -156,7 +136,7 @@ func recordProblems(name, text string) []string {
 		problems = append(problems, fmt.Sprintf("the title does not have the number %d", number))
 	}
 	var headings []string
-	for _, at := range factHeading.FindAllStringSubmatch(text, -1) {
+	for _, at := range recordHeading.FindAllStringSubmatch(text, -1) {
 		headings = append(headings, at[1])
 	}
 	if !slices.Equal(headings, recordHeadings) {
@@ -170,9 +150,8 @@ func recordProblems(name, text string) []string {
 
 // citable contains the facts and decision records that can be cited.
 type citable struct {
-	facts   int
+	facts   []int    // numbers
 	records []string // file names
-	anchors []string // anchors on the facts page
 }
 
 var (
@@ -181,7 +160,6 @@ var (
 	citationItem = regexp.MustCompile(`(server fact|decision) (\d+)`)
 	// looseCitation matches text that looks like a citation.
 	looseCitation = regexp.MustCompile(`(?i)\bserver[- ]facts? +(?:no\.? *)?#?\d+|\bdecisions? +(?:no\.? *)?#?\d+`)
-	factAnchor    = regexp.MustCompile(`server-facts\.md#([A-Za-z0-9_-]*)`)
 	recordFile    = regexp.MustCompile(`\b(\d{4}-[a-z0-9-]+\.md)\b`)
 )
 
@@ -192,7 +170,7 @@ func (c citable) citationProblems(text string) (problems []string, facts int) {
 		for _, item := range citationItem.FindAllStringSubmatch(list, -1) {
 			if item[1] == "server fact" {
 				facts++
-				if number, err := strconv.Atoi(item[2]); err != nil || number < 1 || number > c.facts || item[2][0] == '0' {
+				if number, err := strconv.Atoi(item[2]); err != nil || !slices.Contains(c.facts, number) || item[2][0] == '0' {
 					problems = append(problems, fmt.Sprintf("there is no %s", item[0]))
 				}
 				continue
@@ -204,11 +182,6 @@ func (c citable) citationProblems(text string) (problems []string, facts int) {
 	}
 	for _, loose := range looseCitation.FindAllString(citationList.ReplaceAllString(text, ""), -1) {
 		problems = append(problems, fmt.Sprintf("%q is not in the form (server fact 14) or (decision 0004)", loose))
-	}
-	for _, match := range factAnchor.FindAllStringSubmatch(text, -1) {
-		if !slices.Contains(c.anchors, match[1]) {
-			problems = append(problems, fmt.Sprintf("there is no %s", match[0]))
-		}
 	}
 	for _, match := range recordFile.FindAllStringSubmatch(text, -1) {
 		if !slices.Contains(c.records, match[1]) {
@@ -230,14 +203,36 @@ func records(t *testing.T) map[string]string {
 	return found
 }
 
-// Facts have consecutive numbers, and each fact states its releases and its source and has a short text.
-func TestServerFacts(t *testing.T) {
-	problems, facts := factProblems(readPage(t, factsPage).text)
-	for _, problem := range problems {
-		t.Errorf("%s: %s", factsPage, problem)
+// allFacts returns the numbers of the facts on all pages, in order, and the problems on these pages.
+func allFacts(t *testing.T) (facts []int, problems []string) {
+	t.Helper()
+	for _, p := range below(t, factsFolder) {
+		if filepath.Base(p.path) == "README.md" {
+			continue
+		}
+		found, numbers := factProblems(p.text)
+		facts = append(facts, numbers...)
+		for _, problem := range found {
+			problems = append(problems, p.path+": "+problem)
+		}
 	}
-	if facts < 50 {
-		t.Errorf("found %d facts", facts)
+	slices.Sort(facts)
+	return facts, problems
+}
+
+// Each fact states its releases and its source and has a short text. The pages together have each number once.
+func TestServerFacts(t *testing.T) {
+	facts, problems := allFacts(t)
+	for _, problem := range problems {
+		t.Error(problem)
+	}
+	for i, number := range facts {
+		if number != i+1 {
+			t.Fatalf("the facts are not numbered from 1 to %d, each number once: %v", len(facts), facts)
+		}
+	}
+	if len(facts) < 50 {
+		t.Errorf("found %d facts", len(facts))
 	}
 }
 
@@ -260,9 +255,8 @@ func TestDecisionRecords(t *testing.T) {
 
 // Every fact and every decision record that is cited by a comment, a message or a page exists.
 func TestCitations(t *testing.T) {
-	p := readPage(t, factsPage)
-	_, facts := factProblems(p.text)
-	known := citable{facts: facts, anchors: p.anchors()}
+	facts, _ := allFacts(t)
+	known := citable{facts: facts}
 	for name := range records(t) {
 		known.records = append(known.records, name)
 	}
@@ -362,12 +356,11 @@ func oneLine(text string) string { return lineStart.ReplaceAllString(text, " ") 
 
 // The checks detect invalid citations.
 func TestCitationChecksFail(t *testing.T) {
-	known := citable{facts: 3, records: []string{"0001-first.md", "0002-second.md"}, anchors: []string{"1-first-fact"}}
+	known := citable{facts: []int{1, 2, 3}, records: []string{"0001-first.md", "0002-second.md"}}
 	for text, want := range map[string]string{
 		"(server fact 1)":                          "",
 		"(server fact 3, decision 0002)":           "",
 		"(decision 0001, server fact 2)":           "",
-		"server-facts.md#1-first-fact":             "",
 		"docs/development/decisions/0001-first.md": "",
 		"the server factory, a fact, 3 decisions":  "",
 		"a decision after 5 minutes":               "",
@@ -384,8 +377,6 @@ func TestCitationChecksFail(t *testing.T) {
 		"(server fact #1)":                         `"server fact #1" is not in the form`,
 		"(server-fact 1)":                          `"server-fact 1" is not in the form`,
 		"(decision 2)":                             `"decision 2" is not in the form`,
-		"server-facts.md#1-another-title":          "there is no server-facts.md#1-another-title",
-		"server-facts.md#":                         "there is no server-facts.md#",
 		"decisions/0001-another-title.md":          "there is no decision record 0001-another-title.md",
 		oneLine("a\n// (server\n//   fact 9) b"):   "there is no server fact 9",
 		oneLine("a: b # (server\n  # fact 9)"):     "there is no server fact 9",
@@ -396,33 +387,29 @@ func TestCitationChecksFail(t *testing.T) {
 }
 
 // good is a valid fact, from which the invalid facts in the next test are derived.
-const good = "# Facts\n\n## 1. Title\n\n- **Releases:** 0.3 to 0.8\n- **Source:** `core/stack.py`; observed on 0.3.5\n\nText.\n"
+const good = "- **1** (0.3 to 0.8): Text. Source: `core/stack.py`; observed on 0.3.5\n"
 
 func TestFactChecksFail(t *testing.T) {
 	for text, want := range map[string]string{
-		good: "",
-		good + strings.ReplaceAll(good[len("# Facts\n"):], "## 1.", "## 2."): "",
-		good + strings.ReplaceAll(good[len("# Facts\n"):], "## 1.",
-			"## 3."): "does not have the number 2",
-		good + good[len("# Facts\n"):]:                      "does not have the number 2",
-		strings.Replace(good, "## 1. Title", "## Title", 1): "does not have the number 1",
-		strings.Replace(good, "- **Releases:** 0.3 to 0.8\n", "",
-			1): "one line with its releases",
-		strings.Replace(good, "0.3 to 0.8", "some", 1):                                                    "is not a range",
-		strings.Replace(good, "0.3 to 0.8", "0.8 to 0.3", 1):                                              "is not a range",
-		strings.Replace(good, "0.3 to 0.8", "0.9 and newer", 1):                                           "is not a range",
-		strings.Replace(good, "0.3 to 0.8", "up to 0.3.5", 1):                                             "is not a range",
-		strings.Replace(good, "0.3 to 0.8", "up to 0.3", 1):                                               "",
-		strings.Replace(good, "0.3 to 0.8", "1.5", 1):                                                     "",
-		strings.Replace(good, "- **Source:** `core/stack.py`; observed on 0.3.5\n", "", 1):                "one line with its source",
-		strings.Replace(good, "observed on 0.3.5", "observed", 1):                                         "is neither a file",
-		strings.Replace(good, "observed on 0.3.5", "`internal/core/stackconfig/release: TestRuntime`", 1): "",
-		strings.Replace(good, "observed on 0.3.5", "`internal/core/stackconfig/release: TestNothing`", 1): "has no test TestNothing",
-		strings.Replace(good, "observed on 0.3.5", "`internal/nothing: TestRuntime`", 1):                  "has no test TestRuntime",
-		strings.Replace(good, "observed on 0.3.5", "`TestRuntime`", 1):                                    "has no test TestRuntime",
-		strings.Replace(good, "observed on 0.3.5", "`internal/nothing.yaml`", 1):                          "there is no internal/nothing.yaml",
-		strings.Replace(good, "Text.\n", "", 1):                                                           "it has no text",
-		strings.Replace(good, "Text.\n", strings.Repeat("Text.\n", factLines), 1):                         "lines, at most",
+		good:                                   "",
+		"Text.\n" + good:                       "",
+		strings.Replace(good, "**1**", "1", 1): "is not - **NUMBER**",
+		strings.Replace(good, " (0.3 to 0.8)", "", 1):                                               "is not - **NUMBER**",
+		strings.Replace(good, "Text. ", "", 1):                                                      "is not - **NUMBER**",
+		strings.Replace(good, "Source", "Shown by", 1):                                              "is not - **NUMBER**",
+		strings.Replace(good, "0.3 to 0.8", "some", 1):                                              "is not a range",
+		strings.Replace(good, "0.3 to 0.8", "0.8 to 0.3", 1):                                        "is not a range",
+		strings.Replace(good, "0.3 to 0.8", "0.9 and newer", 1):                                     "is not a range",
+		strings.Replace(good, "0.3 to 0.8", "up to 0.3.5", 1):                                       "is not a range",
+		strings.Replace(good, "0.3 to 0.8", "up to 0.3", 1):                                         "",
+		strings.Replace(good, "0.3 to 0.8", "1.5", 1):                                               "",
+		strings.Replace(good, "observed on 0.3.5", "observed", 1):                                   "is neither a file",
+		strings.Replace(good, "core/stack.py", "internal/nothing.x", 1):                             "there is no internal/nothing.x",
+		strings.Replace(good, "Text.", strings.Repeat("Text. ", factWords), 1):                      "words, at most",
+		strings.Replace(good, "core/stack.py", "internal/core/stackconfig/release: TestRuntime", 1): "",
+		strings.Replace(good, "core/stack.py", "internal/core/stackconfig/release: TestNothing", 1): "has no test TestNothing",
+		strings.Replace(good, "core/stack.py", "internal/nothing: TestRuntime", 1):                  "has no test TestRuntime",
+		strings.Replace(good, "core/stack.py", "TestRuntime", 1):                                    "has no test TestRuntime",
 	} {
 		problems, _ := factProblems(text)
 		expectProblem(t, text, problems, want)

@@ -31,7 +31,7 @@ func readPage(t *testing.T, path string) page {
 func pages(t *testing.T) []page {
 	t.Helper()
 	var all []page
-	patterns := []string{"README.md", "CONTRIBUTING.md", "docs/*.md", "docs/development/*.md", decisionsFolder + "/*.md"}
+	patterns := []string{"README.md", "CONTRIBUTING.md", "docs/*.md", "docs/development/*.md", "docs/development/*/*.md"}
 	for _, pattern := range patterns {
 		found, err := filepath.Glob(filepath.Join(testutil.Root(), pattern))
 		if err != nil || len(found) == 0 {

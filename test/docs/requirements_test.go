@@ -16,11 +16,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/casetable"
 )
 
-const requirements = "docs/development/requirements.md"
+const requirements = "test/docs/requirements.txt"
 
 // numbers lists all requirement numbers. US-1.2 is the second scenario of the first user story. EC stands for an edge
-// case, FR for a functional requirement, NFR for a non-functional requirement, QS for a step in the v1alpha1
-// quickstart, and RV for a point in the review of an earlier attempt.
+// case, FR for a functional requirement, and NFR for a non-functional requirement. QS stands for a step in the v1alpha1
+// quickstart, RV for a point in the review of an earlier attempt, and AG for clusters without the internet.
 const numbers = `
 	US-1.1 US-1.2 US-1.3 US-2.1 US-2.2 US-2.3 US-3.1 US-3.2 US-3.3 US-4.1 US-4.2 US-4.3
 	US-5.1 US-5.2 US-5.3 US-6.1 US-6.2 US-6.3 US-7.1 US-7.2 US-7.3
@@ -37,45 +37,52 @@ const numbers = `
 	FR-090 FR-091 FR-092
 	NFR-001 NFR-002 NFR-003 NFR-004 NFR-005 NFR-006
 	QS-1 QS-2 QS-3 QS-4 QS-5 QS-6 QS-7 QS-8 QS-9 QS-10 QS-11 QS-12 QS-13 QS-14
-	RV-1 RV-2 RV-3 RV-4 RV-5 RV-6 RV-7 RV-8`
+	RV-1 RV-2 RV-3 RV-4 RV-5 RV-6 RV-7 RV-8
+	AG-1 AG-2 AG-3 AG-4
+	FR-024a(001) FR-026(001) FR-028(001) FR-029(001) FR-031(001)`
 
-// row is a requirement in the table.
-type row struct{ number, asks, how, shown string }
+// entry is a requirement in the list, with the tests that show it.
+type entry struct {
+	number, asks string
+	tests        []string
+}
 
-var (
-	numbered = regexp.MustCompile(`(?m)^\| ((?:US|EC|FR|NFR|QS|RV)-[0-9]\S*) \|(.*)\|$`)
-	cited    = regexp.MustCompile("`([^`: ]+): ((?:Test|Fuzz|Benchmark)[A-Za-z0-9_]*)(?:/([^`]+))?`")
-	gapLink  = regexp.MustCompile(`gap \[[^\]]+\]\(#([^)]+)\)`)
-)
+var cited = regexp.MustCompile(`^([^: ]+): ((?:Test|Fuzz|Benchmark)[A-Za-z0-9_]*)(?:/(.+))?$`)
 
-func rows(t *testing.T) []row {
+// entries reads the list. A line that begins with a number states a requirement, and the indented lines below it name
+// its tests.
+func entries(t *testing.T) []entry {
 	t.Helper()
-	var all []row
-	for _, match := range numbered.FindAllStringSubmatch(readPage(t, requirements).text, -1) {
-		cells := strings.Split(match[2], "|")
-		if len(cells) != 3 {
-			t.Fatalf("%s: %d cells, want number, asks, how, shown by", match[1], len(cells)+1)
+	var all []entry
+	for line := range strings.Lines(readPage(t, requirements).text) {
+		line = strings.TrimRight(line, "\n")
+		switch test, indented := strings.CutPrefix(line, "    "); {
+		case line == "" || strings.HasPrefix(line, "#"):
+		case !indented:
+			number, asks, _ := strings.Cut(line, " ")
+			all = append(all, entry{number: number, asks: asks})
+		case len(all) == 0:
+			t.Fatalf("%q belongs to no requirement", line)
+		default:
+			last := &all[len(all)-1]
+			last.tests = append(last.tests, test)
 		}
-		all = append(all, row{
-			match[1], strings.TrimSpace(cells[0]), strings.TrimSpace(cells[1]),
-			strings.TrimSpace(cells[2]),
-		})
 	}
 	return all
 }
 
-func TestEveryNumberHasOneRow(t *testing.T) {
+func TestEveryNumberHasOneEntry(t *testing.T) {
 	seen := map[string]int{}
-	for _, r := range rows(t) {
-		seen[r.number]++
-		if r.asks == "" {
-			t.Errorf("%s has no text", r.number)
+	for _, e := range entries(t) {
+		seen[e.number]++
+		if e.asks == "" || len(e.tests) == 0 {
+			t.Errorf("%s: text %q, %d tests", e.number, e.asks, len(e.tests))
 		}
 	}
 	known := strings.Fields(numbers)
 	for _, number := range known {
 		if seen[number] != 1 {
-			t.Errorf("%s: %d rows, want one", number, seen[number])
+			t.Errorf("%s: %d entries, want one", number, seen[number])
 		}
 	}
 	for number := range seen {
@@ -85,38 +92,21 @@ func TestEveryNumberHasOneRow(t *testing.T) {
 	}
 }
 
-// Rows for requirements that are marked **later** link to a gap, and other rows do not.
-func TestLaterIsKnown(t *testing.T) {
-	p := readPage(t, requirements)
-	gaps := page{p.path, p.section(t, "Gaps")}.anchors()
-	for _, r := range rows(t) {
-		reasons := 0
-		for _, match := range gapLink.FindAllStringSubmatch(r.how, -1) {
-			reasons++
-			if !slices.Contains(gaps, match[1]) {
-				t.Errorf("%s: no gap %q", r.number, match[1])
-			}
-		}
-		if later := strings.Contains(r.how, "**later**"); later != (reasons > 0) {
-			t.Errorf("%s: marked as later: %t, but it links to %d gaps", r.number, later, reasons)
-		}
-	}
-}
-
 func TestEveryNamedTestExists(t *testing.T) {
 	known := suites{}
-	for _, r := range rows(t) {
-		tests := cited.FindAllStringSubmatch(r.shown, -1)
-		if len(tests) == 0 || len(tests) != strings.Count(r.shown, "`")/2 {
-			t.Errorf("%s: %d tests in %q", r.number, len(tests), r.shown)
-		}
-		for _, match := range tests {
+	for _, e := range entries(t) {
+		for _, test := range e.tests {
+			match := cited.FindStringSubmatch(test)
+			if match == nil {
+				t.Errorf("%s: %q is not PACKAGE: Test/case", e.number, test)
+				continue
+			}
 			suite := known.of(t, match[1])
 			switch {
 			case !suite.functions[match[2]]:
-				t.Errorf("%s: package %s has no %s", r.number, match[1], match[2])
+				t.Errorf("%s: package %s has no %s", e.number, match[1], match[2])
 			case match[3] != "" && !suite.has(match[3]):
-				t.Errorf("%s: %s of %s has no case %q", r.number, match[2], match[1], match[3])
+				t.Errorf("%s: %s of %s has no case %q", e.number, match[2], match[1], match[3])
 			}
 		}
 	}
