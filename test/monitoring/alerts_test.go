@@ -118,6 +118,12 @@ var cases = []struct {
 		`llama_stack_operator_other_operator{namespace="a",name="my"} 1x10 stale`,
 	},
 	{
+		"LlamaStackOtherInstallation",
+		`llama_stack_operator_other_installation{installation="b"} 1x60`, 5 * time.Minute,
+		"This operator changes nothing, because the CRD names the installation in namespace b.",
+		`llama_stack_operator_other_installation{installation="b"} 1x3 stale`,
+	},
+	{
 		"LlamaStackWebhookNotTrusted",
 		`llama_stack_operator_webhook_ca_injected{object="CustomResourceDefinition"} 0x60`, time.Minute,
 		"The API server does not trust the operator's webhooks (CustomResourceDefinition). Stacks that are stored as v1alpha1 cannot be read.",
@@ -170,7 +176,11 @@ func readRules(t *testing.T) map[string]rulefmt.Rule {
 // firing evaluates a rule every minute for 70 minutes, and returns the first minute in which it fires, with its summary.
 func firing(t *testing.T, rule *rulefmt.Rule, load string) (at time.Duration, summary string) {
 	t.Helper()
-	storage := promqltest.LoadedStorage(t, "load 1m\n"+load)
+	series := strings.Split(strings.TrimSpace(load), "\n")
+	for i := range series {
+		series[i] = "  " + strings.TrimSpace(series[i])
+	}
+	storage := promqltest.LoadedStorage(t, "load 1m\n"+strings.Join(series, "\n"))
 	query := rules.EngineQueryFunc(promqltest.NewTestEngine(t, false, 0, 100_000), storage)
 	expression, err := parser.NewParser(parser.Options{}).ParseExpr(rule.Expr)
 	if err != nil {
@@ -182,8 +192,10 @@ func firing(t *testing.T, rule *rulefmt.Rule, load string) (at time.Duration, su
 		if _, err := alert.Eval(t.Context(), 0, time.Unix(0, 0).Add(at), query, nil, 0); err != nil {
 			t.Fatal(err)
 		}
-		if alert.State() == rules.StateFiring {
-			return at, alert.ActiveAlerts()[0].Annotations.Get("summary")
+		for _, active := range alert.ActiveAlerts() {
+			if active.State == rules.StateFiring {
+				return at, active.Annotations.Get("summary")
+			}
 		}
 	}
 	return -1, ""

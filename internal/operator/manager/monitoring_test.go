@@ -3,6 +3,7 @@ package manager_test
 import (
 	"context"
 	"crypto/tls"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -12,15 +13,20 @@ import (
 	"testing"
 	"time"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 var monitoredMetric = regexp.MustCompile(`\b(llama_stack_operator|controller_runtime|workqueue|rest_client|process)_[a-z_]+`)
 
-// expectMonitored checks that the operator exports each of its metrics that an alert or the dashboard uses.
+// expectMonitored checks that the operator changes nothing while the definition names another installation, and then
+// exports each of its metrics that an alert or the dashboard uses.
 func (o *runningOperator) expectMonitored(t *testing.T, admin client.Client, token string) {
 	t.Helper()
 	wanted := map[string]bool{}
@@ -33,24 +39,50 @@ func (o *runningOperator) expectMonitored(t *testing.T, admin client.Client, tok
 			wanted[name] = true
 		}
 	}
-	// These two need another operator, and a certificate that only a Secret of a stack has. Unit tests check them.
-	delete(wanted, "llama_stack_operator_other_operator")
-	delete(wanted, "llama_stack_operator_stack_certificate_expiry_seconds")
+	// These need an operator for v1alpha1, a Secret with a certificate, and an API server that reaches the webhooks.
+	for _, name := range []string{
+		"llama_stack_operator_other_operator", "llama_stack_operator_stack_certificate_expiry_seconds",
+		"controller_runtime_webhook_latency_seconds_bucket",
+	} {
+		delete(wanted, name)
+	}
 	if len(wanted) < 15 {
 		t.Fatalf("only %d metrics are used", len(wanted))
 	}
-	stack, err := testutil.ReadObjects(filepath.Join(testutil.Root(), "config", "samples", "v1alpha2-simple.yaml"))
+	objects, err := testutil.ReadObjects(filepath.Join(testutil.Root(), "config", "samples", "v1alpha2-simple.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	stack[0].SetNamespace("default")
+	for _, object := range objects {
+		object.SetNamespace("default")
+		if err := admin.Create(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// The definition names an installation in the namespace of the manifests, so this operator stands still.
+	o.expectMetrics(t, token, "llama_stack_operator_other_installation")
+	definition := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: names.CustomResourceDefinition}}
+	patch := client.RawPatch(types.JSONPatchType, []byte(
+		`[{"op": "replace", "path": "/spec/conversion/webhook/clientConfig/service/namespace", "value": "default"}]`))
+	if err := admin.Patch(t.Context(), definition, patch); err != nil {
+		t.Fatal(err)
+	}
+	delete(wanted, "llama_stack_operator_other_installation")
+	o.expectMetrics(t, token, slices.Sorted(maps.Keys(wanted))...)
+}
+
+// expectMetrics polls until the operator exports the metrics.
+func (o *runningOperator) expectMetrics(t *testing.T, token string, wanted ...string) {
+	t.Helper()
 	web := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
-	created, missing := false, []string(nil)
-	err = wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
-		created = created || admin.Create(ctx, stack[0]) == nil // the API server may not reach the webhook yet
-		_, text := ask(ctx, web, "https://"+o.metrics+"/metrics", "Authorization", "Bearer "+token)
+	var missing []string
+	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		code, text := ask(ctx, web, "https://"+o.metrics+"/metrics", "Authorization", "Bearer "+token)
+		if code != http.StatusOK {
+			return false, nil
+		}
 		missing = missing[:0]
-		for name := range wanted {
+		for _, name := range wanted {
 			if !strings.Contains(text, "\n"+name+"{") && !strings.Contains(text, "\n"+name+" ") {
 				missing = append(missing, name)
 			}
@@ -58,7 +90,6 @@ func (o *runningOperator) expectMonitored(t *testing.T, admin client.Client, tok
 		return len(missing) == 0, nil
 	})
 	if err != nil {
-		slices.Sort(missing)
-		t.Errorf("config/monitoring uses metrics that the operator does not export (the stack exists: %t): %q", created, missing)
+		t.Fatalf("config/monitoring uses metrics that the operator does not export: %q\n%s", missing, o.output)
 	}
 }
