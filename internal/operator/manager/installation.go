@@ -22,15 +22,15 @@ import (
 
 var otherInstallation = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 	Name: "llama_stack_operator_other_installation",
-	Help: "1 while this operator changes nothing, because the CustomResourceDefinition names the installation in another namespace.",
+	Help: "1 while this operator changes nothing, because the CustomResourceDefinition names another installation.",
 }, []string{"installation"})
 
 func init() {
 	metrics.Registry.MustRegister(otherInstallation)
 }
 
-// installation finds out which installation of the operator manages the stacks of the cluster. Each installation has a
-// lease of its own, so two of them would write to the same stacks. The CustomResourceDefinition names the Service of one
+// installation finds out which installation of the operator manages the stacks of the cluster. Each installation has
+// its own lease, so two of them would write to the same stacks. The CustomResourceDefinition names the Service of one
 // installation, which converts stacks. Any other installation stands still.
 type installation struct {
 	reader    client.Reader // without a cache
@@ -42,7 +42,9 @@ type installation struct {
 }
 
 // addInstallation adds a watch of the definition to the manager.
-func addInstallation(mgr ctrl.Manager, direct client.Reader, definition cache.Informers, namespace string) (*installation, error) {
+func addInstallation(
+	mgr ctrl.Manager, direct client.Reader, definition cache.Informers, namespace string,
+) (*installation, error) {
 	found := &installation{reader: direct, namespace: namespace}
 	err := mgr.Add(manager.RunnableFunc(func(ctx context.Context) error { return found.follow(ctx, definition) }))
 	if err != nil {
@@ -98,8 +100,9 @@ func (i *installation) Other(ctx context.Context) (string, error) {
 	otherInstallation.Reset()
 	if other != "" {
 		otherInstallation.WithLabelValues(other).Set(1)
-		log.FromContext(ctx).Info("This operator changes nothing, because the CustomResourceDefinition names the installation "+
-			"of the operator in another namespace; remove one of the installations", "installation", other, "namespace", i.namespace)
+		log.FromContext(ctx).Info("This operator changes nothing, because the CustomResourceDefinition names the "+
+			"installation of the operator in another namespace; remove one of the installations",
+			"installation", other, "namespace", i.namespace)
 	}
 	return other, nil
 }

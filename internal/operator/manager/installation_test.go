@@ -15,7 +15,7 @@ import (
 // TestOtherInstallation checks which installation the definition names, for each form of a definition and each error.
 func TestOtherInstallation(t *testing.T) {
 	service := func(namespace string) *apiextensionsv1.WebhookClientConfig {
-		return &apiextensionsv1.WebhookClientConfig{Service: &apiextensionsv1.ServiceReference{Namespace: namespace, Name: "s"}}
+		return &apiextensionsv1.WebhookClientConfig{Service: &apiextensionsv1.ServiceReference{Namespace: namespace}}
 	}
 	url, failed := "https://192.0.2.1", errors.New("failed")
 	crds := schema.GroupResource{Group: apiextensionsv1.GroupName, Resource: "customresourcedefinitions"}
@@ -37,7 +37,9 @@ func TestOtherInstallation(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			reads := 0
 			reader := interceptor.NewClient(struct{ client.WithWatch }{}, interceptor.Funcs{
-				Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, object client.Object, _ ...client.GetOption) error {
+				Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, object client.Object,
+					_ ...client.GetOption,
+				) error {
 					reads++
 					if tc.config != nil {
 						object.(*apiextensionsv1.CustomResourceDefinition).Spec.Conversion = &apiextensionsv1.CustomResourceConversion{

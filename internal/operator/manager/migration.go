@@ -15,12 +15,13 @@ import (
 const definitionKind = "CustomResourceDefinition"
 
 // addDefinition adds a cache for the metadata of the definition of stacks. It returns nil for an operator without
-// webhooks, which uses the definition for nothing, and for one that is limited to some namespaces, which cannot read it.
+// webhooks, which does not need it, and for one that is limited to some namespaces, which cannot read it.
 func addDefinition(mgr ctrl.Manager, config *rest.Config, options Options) (cache.Informers, error) {
 	if options.WebhookBindAddress == notServed || len(options.WatchNamespaces) > 0 {
 		return nil, nil //nolint:nilnil // see above
 	}
-	return addCache(mgr, config, "the CustomResourceDefinition of stacks", definitionOptions(names.CustomResourceDefinition))
+	return addCache(mgr, config, "the CustomResourceDefinition of stacks",
+		definitionOptions(names.CustomResourceDefinition))
 }
 
 // addMigration adds the leader's task to store every stack in the storage version of the definition. The task needs the

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -61,7 +60,8 @@ func (o *runningOperator) expectMonitored(t *testing.T, admin client.Client, tok
 	}
 	// The definition names an installation in the namespace of the manifests, so this operator stands still.
 	o.expectMetrics(t, token, "llama_stack_operator_other_installation")
-	definition := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: names.CustomResourceDefinition}}
+	definition := &apiextensionsv1.CustomResourceDefinition{}
+	definition.Name = names.CustomResourceDefinition
 	patch := client.RawPatch(types.JSONPatchType, []byte(
 		`[{"op": "replace", "path": "/spec/conversion/webhook/clientConfig/service/namespace", "value": "default"}]`))
 	if err := admin.Patch(t.Context(), definition, patch); err != nil {
@@ -76,7 +76,7 @@ func (o *runningOperator) expectMetrics(t *testing.T, token string, wanted ...st
 	t.Helper()
 	web := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	var missing []string
-	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+	look := func(ctx context.Context) (bool, error) {
 		code, text := ask(ctx, web, "https://"+o.metrics+"/metrics", "Authorization", "Bearer "+token)
 		if code != http.StatusOK {
 			return false, nil
@@ -88,8 +88,8 @@ func (o *runningOperator) expectMetrics(t *testing.T, token string, wanted ...st
 			}
 		}
 		return len(missing) == 0, nil
-	})
-	if err != nil {
+	}
+	if err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, time.Minute, true, look); err != nil {
 		t.Fatalf("config/monitoring uses metrics that the operator does not export: %q\n%s", missing, o.output)
 	}
 }
