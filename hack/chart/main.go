@@ -22,7 +22,7 @@ const (
 type part struct {
 	// source is a manifest file, and name is the name of the object in it.
 	source, name string
-	// key is the key of the object: spec, webhooks or rules.
+	// key is the key of the object: spec, webhooks or rules. The part without a key is the whole file.
 	key string
 	// file is the file in the chart.
 	file string
@@ -49,6 +49,8 @@ var parts = []part{
 	{roles + "metrics_role.yaml", prefix + "metrics-reader", "rules", "metrics-reader.yaml"},
 	{roles + "user_roles.yaml", prefix + "llsd-editor-role", "rules", "llsd-editor-role.yaml"},
 	{roles + "user_roles.yaml", prefix + "llsd-viewer-role", "rules", "llsd-viewer-role.yaml"},
+	{"config/monitoring/prometheusrule.yaml", prefix + "alerts", "spec", "prometheusrule.yaml"},
+	{source: "config/monitoring/dashboard.json", file: "dashboard.json"},
 }
 
 func main() {
@@ -73,11 +75,13 @@ func write(p part, folder string) error {
 	if err != nil {
 		return fmt.Errorf("read manifest: %w", err)
 	}
-	out, err := take(data, p.name, p.key)
-	if err != nil {
-		return fmt.Errorf("copy from %s: %w", p.source, err)
+	out := data
+	if p.key != "" {
+		if out, err = take(data, p.name, p.key); err != nil {
+			return fmt.Errorf("copy from %s: %w", p.source, err)
+		}
+		out = append(fmt.Appendf(nil, "# Generated from %s by make chart.\n", p.source), out...)
 	}
-	out = append(fmt.Appendf(nil, "# Generated from %s by make chart.\n", p.source), out...)
 	if err := os.WriteFile(filepath.Join(folder, p.file), out, 0o644); err != nil { //nolint:gosec // a public file of the repository
 		return fmt.Errorf("write a chart file: %w", err)
 	}

@@ -226,6 +226,28 @@ func objects(t *testing.T, text string) map[string]map[string]any {
 	return found
 }
 
+// The alerts and the dashboard are the same as in config/monitoring.
+func TestMonitoring(t *testing.T) {
+	made, err := render(t, readValues(t, "metrics: {prometheusRule: {enabled: true}, dashboard: {enabled: true}}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := objects(t, made["monitoring.yaml"])
+	rule := objects(t, readFile(t, root+"/config/monitoring/prometheusrule.yaml"))["PrometheusRule"]
+	if diff := cmp.Diff(rule["spec"], found["PrometheusRule"]["spec"]); diff != "" {
+		t.Errorf("the alerts (-config +chart):\n%s", diff)
+	}
+	want := map[string]any{"dashboard.json": readFile(t, root+"/config/monitoring/dashboard.json")}
+	if diff := cmp.Diff(want, found["ConfigMap"]["data"]); diff != "" {
+		t.Errorf("the dashboard (-config +chart):\n%s", diff)
+	}
+	for kind, object := range found {
+		if labels := object["metadata"].(map[string]any)["labels"].(map[string]any); labels["app.kubernetes.io/name"] == nil {
+			t.Errorf("the %s has the labels %v", kind, labels)
+		}
+	}
+}
+
 // The definition and the policy are the same as in the other installation methods.
 func TestDefinitionAndPolicy(t *testing.T) {
 	made, err := render(t, nil)

@@ -102,3 +102,17 @@ func (r *Reconciler) holdBack(ctx context.Context, stack *stack) time.Duration {
 	log.FromContext(ctx).Info(message)
 	return otherOperatorGone - r.now().Sub(write.Time.Time) + time.Second
 }
+
+// stillPause is the pause of a stack while another installation of this operator manages all stacks.
+const stillPause = time.Minute
+
+// standStill returns a pause if another installation of this operator manages the stacks. Zero means that there is none.
+func (r *Reconciler) standStill(ctx context.Context) (time.Duration, error) {
+	if r.otherInstallation == nil {
+		return 0, nil
+	}
+	if other, err := r.otherInstallation(ctx); other == "" || err != nil {
+		return 0, err
+	}
+	return stillPause, nil
+}

@@ -109,6 +109,27 @@ func checkOtherOperator(t *testing.T, tc otherOperatorCase, began time.Time) {
 	}
 }
 
+// TestOtherInstallation checks that the controller writes nothing while another installation of the operator manages the
+// stacks, and continues afterwards.
+func TestOtherInstallation(t *testing.T) {
+	own, other := newStack(t, `{distribution: {name: starter}}`), "elsewhere"
+	f := newFixture(t)
+	f.otherInstallation = func(context.Context) (string, error) { return other, nil }
+	if err := f.Create(t.Context(), own); err != nil {
+		t.Fatal(err)
+	}
+	f.writes = nil
+	request := reconcile.Request{NamespacedName: keyOf(own)}
+	got, err := f.Reconcile(t.Context(), request)
+	if err != nil || got.RequeueAfter != stillPause || len(f.writes) > 0 {
+		t.Errorf("requeued after %v, want %v; writes %v; error %v", got.RequeueAfter, stillPause, f.writes, err)
+	}
+	other = ""
+	if _, err := f.Reconcile(t.Context(), request); err != nil || len(f.writes) == 0 {
+		t.Errorf("the stack is not reconciled: %v", err)
+	}
+}
+
 // singleStackReader is a cache that returns one stack with its managed fields, as the API server does. A fake client
 // would not return them unchanged.
 type singleStackReader struct {

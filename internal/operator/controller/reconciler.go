@@ -48,6 +48,8 @@ type Reconciler struct {
 	// requeue adds a request to the queue of the controller.
 	requeue func(reconcile.Request)
 	other   otherOperator
+	// otherInstallation is as in Options.
+	otherInstallation func(context.Context) (string, error)
 
 	apis          *optionalAPIs
 	config        *operatorConfig
@@ -63,6 +65,9 @@ type Reconciler struct {
 // Reconcile makes the cluster match one stack, and writes its status. For the request of a group, it requeues the
 // stacks of the group.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	if pause, err := r.standStill(ctx); pause > 0 || err != nil {
+		return reconcile.Result{RequeueAfter: pause}, err
+	}
 	if group, ok := groupOf(request); ok {
 		return reconcile.Result{}, r.requeueGroup(ctx, group, request.Namespace)
 	}

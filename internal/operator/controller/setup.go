@@ -58,6 +58,9 @@ type Options struct {
 	Definitions map[string]cache.Cache
 	// MirrorSets caches the mirror sets of the cluster. Nil means that the operator must not read them.
 	MirrorSets cache.Cache
+	// OtherInstallation returns the namespace of another installation of the operator that manages the stacks, or nothing.
+	// While there is one, the controller changes nothing. Nil means that there is none.
+	OtherInstallation func(context.Context) (string, error)
 	// RelatedImages contains replacements for images in the catalog. The operator's ConfigMap takes precedence.
 	RelatedImages distribution.Overrides
 	// DialServer connects to the addresses of the pods of stacks. Nil means that connections use the network.
@@ -117,7 +120,7 @@ func newReconciler(
 		configure:     plan.Configure,
 		recorder:      recorder,
 		config:        newOperatorConfig(options.OperatorConfig, options.OperatorNamespace),
-		relatedImages: options.RelatedImages,
+		relatedImages: options.RelatedImages, otherInstallation: options.OtherInstallation,
 		version:       options.OperatorVersion, openShift: options.OpenShift, now: time.Now,
 		autoscalerPatience: cmp.Or(options.AutoscalerPatience, defaultAutoscalerPatience), identities: options.Identities,
 	}

@@ -35,6 +35,28 @@ func metricValue(t *testing.T, name string, labels map[string]string) (value flo
 	return 0, false
 }
 
+// conditionMetrics returns the value and the reason of each condition of a stack in the metrics.
+func conditionMetrics(t *testing.T, namespace, name string) map[string]string {
+	t.Helper()
+	families, err := metrics.Registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]string{}
+	for _, family := range families {
+		for _, metric := range family.GetMetric() {
+			has := map[string]string{}
+			for _, label := range metric.GetLabel() {
+				has[label.GetName()] = label.GetValue()
+			}
+			if family.GetName() == "llama_stack_operator_stack_condition" && has["namespace"] == namespace && has["name"] == name {
+				found[has["type"]] = fmt.Sprintf("%v %s", metric.GetGauge().GetValue(), has["reason"])
+			}
+		}
+	}
+	return found
+}
+
 // TestStackMetrics checks that the metrics show the state of a stack from its first status to its deletion.
 func TestStackMetrics(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
@@ -44,19 +66,12 @@ func TestStackMetrics(t *testing.T) {
 	before["generated"], _ = metricValue(t, "config_generations_total", generated)
 	before["failed"], _ = metricValue(t, "config_generations_total", failed)
 	before["ready"], _ = metricValue(t, "stack_ready_seconds", map[string]string{})
-	is := func(condition string) string {
-		value, found := metricValue(t, "stack_condition", map[string]string{
-			"namespace": env.Namespace, "name": "my",
-			"type": condition,
-		})
-		return fmt.Sprint(value, found)
-	}
 	shows := func(want map[string]string) {
 		t.Helper()
 		controllertest.WaitUntil(t, func() error {
-			got := map[string]string{}
+			now, got := conditionMetrics(t, env.Namespace, "my"), map[string]string{}
 			for condition := range want {
-				got[condition] = is(condition)
+				got[condition] = now[condition]
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				return fmt.Errorf("conditions (-want +got):\n%s", diff)
@@ -66,15 +81,15 @@ func TestStackMetrics(t *testing.T) {
 	}
 	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, resources: {models: [m]}}`))
 	shows(map[string]string{
-		v1alpha2.ConditionReady: "0 true", v1alpha2.ConditionConfigGenerated: "1 true",
-		v1alpha2.ConditionReconciling: "1 true",
+		v1alpha2.ConditionReady: "0 RolloutInProgress", v1alpha2.ConditionConfigGenerated: "1 ConfigGenerationSucceeded",
+		v1alpha2.ConditionReconciling: "1 RolloutInProgress",
 	})
 	count, _ := metricValue(t, "stacks", map[string]string{"phase": "Initializing", "release": "0.7"})
 	if count < 1 {
 		t.Errorf("%v stacks in the phase Initializing, want at least one", count)
 	}
 	env.MarkDeploymentReady(t, "my")
-	shows(map[string]string{v1alpha2.ConditionReady: "1 true", v1alpha2.ConditionReconciling: "0 false"})
+	shows(map[string]string{v1alpha2.ConditionReady: "1 MinimumReplicasAvailable", v1alpha2.ConditionReconciling: ""})
 	count, _ = metricValue(t, "stacks", map[string]string{"phase": "Ready", "release": "0.7"})
 	if count < 1 {
 		t.Errorf("%v stacks in the phase Ready, want at least one", count)
@@ -82,7 +97,9 @@ func TestStackMetrics(t *testing.T) {
 	env.UpdateStack(t, "my", func(stack *v1alpha2.LlamaStackDistribution) {
 		stack.Spec = env.NewStack(t, "my", `{distribution: {name: starter}, resources: {models: [{name: m, provider: nobody}]}}`).Spec
 	})
-	shows(map[string]string{v1alpha2.ConditionReady: "0 true", v1alpha2.ConditionStalled: "1 true"})
+	shows(map[string]string{
+		v1alpha2.ConditionReady: "0 MissingProviderForResource", v1alpha2.ConditionStalled: "1 MissingProviderForResource",
+	})
 	controllertest.WaitUntil(t, func() error {
 		for name, labels := range map[string]map[string]string{"generated": generated, "failed": failed} {
 			if now, _ := metricValue(t, "config_generations_total", labels); now < before[name]+1 {
@@ -99,7 +116,7 @@ func TestStackMetrics(t *testing.T) {
 	if err := env.Client.Delete(t.Context(), stack); err != nil {
 		t.Fatal(err)
 	}
-	shows(map[string]string{v1alpha2.ConditionReady: "0 false", v1alpha2.ConditionStalled: "0 false"})
+	shows(map[string]string{v1alpha2.ConditionReady: "", v1alpha2.ConditionStalled: ""})
 
 	problems, err := testutil.GatherAndLint(metrics.Registry)
 	if err != nil {

@@ -51,7 +51,8 @@ func (r *Reconciler) finish(ctx context.Context, s *state, failure *status.Failu
 	s.keepWarnings()
 	now.ObservedGeneration = s.stack.Generation
 	r.describe(s)
-	metrics.Observe(s.stack)
+	_, certificate := s.secrets.values.Expiry()
+	metrics.Observe(s.stack, certificate)
 	if equality.Semantic.DeepEqual(previous.Status, *now) {
 		return nil
 	}

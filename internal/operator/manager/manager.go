@@ -51,8 +51,19 @@ func New(
 	if err := addWebhooks(ctx, mgr, config, options, settings); err != nil {
 		return nil, err
 	}
-	if err := addMigration(mgr, config, settings.Direct, options); err != nil {
+	definition, err := addDefinition(mgr, config, options)
+	if err != nil {
 		return nil, err
+	}
+	if err := addMigration(mgr, definition, settings.Direct, options); err != nil {
+		return nil, err
+	}
+	if definition != nil {
+		found, err := addInstallation(mgr, settings.Direct, definition, options.OperatorNamespace)
+		if err != nil {
+			return nil, err
+		}
+		settings.OtherInstallation = found.Other
 	}
 	if err := controller.SetupWithManager(ctx, mgr, settings); err != nil {
 		return nil, fmt.Errorf("set up the controller: %w", err)

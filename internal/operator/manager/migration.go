@@ -12,21 +12,23 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 )
 
+const definitionKind = "CustomResourceDefinition"
+
+// addDefinition adds a cache for the metadata of the definition of stacks. It returns nil for an operator without
+// webhooks, which does not need it, and for one that is limited to some namespaces, which cannot read it.
+func addDefinition(mgr ctrl.Manager, config *rest.Config, options Options) (cache.Informers, error) {
+	if options.WebhookBindAddress == notServed || len(options.WatchNamespaces) > 0 {
+		return nil, nil //nolint:nilnil // see above
+	}
+	return addCache(mgr, config, "the CustomResourceDefinition of stacks",
+		definitionOptions(names.CustomResourceDefinition))
+}
+
 // addMigration adds the leader's task to store every stack in the storage version of the definition. The task needs the
-// conversion webhook. An operator that is limited to some namespaces can read neither the definition nor the stacks in
-// other namespaces.
-func addMigration(mgr ctrl.Manager, config *rest.Config, direct client.Client, options Options) error {
+// conversion webhook.
+func addMigration(mgr ctrl.Manager, definition cache.Informers, direct client.Client, options Options) error {
 	if options.WebhookBindAddress == notServed {
 		return nil
-	}
-	var definition cache.Informers
-	if len(options.WatchNamespaces) == 0 {
-		found, err := addCache(mgr, config, "the CustomResourceDefinition of stacks",
-			definitionOptions(names.CustomResourceDefinition))
-		if err != nil {
-			return err
-		}
-		definition = found
 	}
 	migration := watcher.New(watcher.Options{
 		Client: direct, Informers: definition,

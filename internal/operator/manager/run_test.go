@@ -27,7 +27,8 @@ import (
 
 // TestRun runs the whole operator with arguments. It checks that the operator is live and ready before the API server
 // serves the operator's kind, because readiness does not depend on the caches if the operator serves webhooks. It also
-// checks that the operator serves metrics only to authorized clients, and releases its lease.
+// checks that the operator serves metrics only to authorized clients, among them all that its alerts and its dashboard
+// use, and releases its lease.
 func TestRun(t *testing.T) {
 	plane := barePlane(t)
 	o := startOperator(t, plane)
@@ -43,14 +44,15 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for account, code := range map[string]int{"scraper": http.StatusOK, "stranger": http.StatusForbidden} {
-		token := tokenOf(t, admin, account, code == http.StatusOK)
+	scraper, stranger := tokenOf(t, admin, "scraper", true), tokenOf(t, admin, "stranger", false)
+	for token, code := range map[string]int{scraper: http.StatusOK, stranger: http.StatusForbidden} {
 		o.expect(t, "https://"+o.metrics+"/metrics", code, "Authorization", "Bearer "+token)
 	}
 	if err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, 30*time.Second, true,
 		func(ctx context.Context) (bool, error) { return leaseHolder(ctx, t, admin) != "", nil }); err != nil {
 		t.Fatalf("no replica holds the lease: %v\n%s", err, o.output)
 	}
+	o.expectMonitored(t, admin, scraper)
 	o.stop(t)
 	if holder := leaseHolder(t.Context(), t, admin); holder != "" {
 		t.Errorf("%s still holds the lease", holder)

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -12,13 +13,28 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
+// A stack has series of its own only within these limits, so that a tenant with many stacks does not flood a monitoring
+// system. The metric of stacks by phase counts every stack.
+const (
+	maxListed            = 2_000
+	maxListedOfNamespace = 100
+)
+
 var (
 	stacksMetric = prometheus.NewDesc("llama_stack_operator_stacks",
 		"Stacks by phase and server release. The release is empty if it is unknown.",
 		[]string{"phase", "release"}, nil)
+	unlistedMetric = prometheus.NewDesc("llama_stack_operator_stacks_without_series",
+		"Stacks that exceed the limits for metrics of single stacks.", nil, nil)
 	conditionMetric = prometheus.NewDesc("llama_stack_operator_stack_condition",
 		"Status of each stack's conditions: 1 is True, 0 is False, -1 is Unknown.",
-		[]string{"namespace", "name", "type"}, nil)
+		[]string{"namespace", "name", "type", "reason"}, nil)
+	certificateMetric = prometheus.NewDesc("llama_stack_operator_stack_certificate_expiry_seconds",
+		"Time when the first certificate that a stack serves or sends expires, in seconds since 1970.",
+		[]string{"namespace", "name"}, nil)
+	otherOperatorMetric = prometheus.NewDesc("llama_stack_operator_other_operator",
+		"1 for a stack that this operator does not change because another operator manages it.",
+		[]string{"namespace", "name"}, nil)
 	configGenerations = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "llama_stack_operator_config_generations_total",
 		Help: "Generated configurations that differ from the previous configuration, and failed attempts to generate one. " +
@@ -29,7 +45,7 @@ var (
 		Help:    "Time until a stack is ready and has pods, from its first status or from the time when it stopped being ready.",
 		Buckets: []float64{5, 10, 20, 40, 60, 120, 300, 600, 900, 1800, 3600},
 	})
-	all = &stackMetrics{states: map[types.NamespacedName]stackState{}}
+	all = newStackMetrics()
 )
 
 // These are the values that the label `result` of configGenerations can have.
@@ -48,47 +64,91 @@ func init() {
 // stackMetrics exports the states of the stacks after their last reconcile. It computes the values at each scrape.
 type stackMetrics struct {
 	mu     sync.Mutex
-	states map[types.NamespacedName]stackState
+	states map[types.NamespacedName]*stackState
+	// listed counts the stacks with series of their own by namespace, and total counts all of them.
+	listed map[string]int
+	total  int
 }
 
 // stackState is the exported state of one stack.
 type stackState struct {
 	phase, release string
-	conditions     map[string]metav1.ConditionStatus
+	conditions     []metav1.Condition // only with type, status and reason
+	certificate    time.Time          // when it expires; zero without a certificate
+	otherOperator  bool
+	listed         bool
 }
 
-// Observe exports the status of a stack until Forget is called.
-func Observe(stack *v1alpha2.LlamaStackDistribution) { all.observe(stack) }
+func newStackMetrics() *stackMetrics {
+	return &stackMetrics{states: map[types.NamespacedName]*stackState{}, listed: map[string]int{}}
+}
+
+// Observe exports the status of a stack until Forget is called. The parameter `certificate` is the time when the first
+// of its certificates expires, or zero.
+func Observe(stack *v1alpha2.LlamaStackDistribution, certificate time.Time) { all.observe(stack, certificate) }
+
+// ObserveOtherOperator records whether another operator manages a stack.
+func ObserveOtherOperator(stack types.NamespacedName, acts bool) { all.observeOtherOperator(stack, acts) }
 
 // Forget removes a stack from the metrics.
-func Forget(name types.NamespacedName) {
-	all.forget(name)
-	ObserveOtherOperator(name, false)
-}
+func Forget(name types.NamespacedName) { all.forget(name) }
 
-func (m *stackMetrics) observe(stack *v1alpha2.LlamaStackDistribution) {
-	now := stackState{phase: string(stack.Status.Phase), conditions: map[string]metav1.ConditionStatus{}}
+func (m *stackMetrics) observe(stack *v1alpha2.LlamaStackDistribution, certificate time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.state(types.NamespacedName{Namespace: stack.Namespace, Name: stack.Name})
+	now.phase, now.release, now.certificate = string(stack.Status.Phase), "", certificate
 	if resolved := stack.Status.ResolvedDistribution; resolved != nil {
 		now.release = resolved.ServerRelease
 	}
-	for _, condition := range stack.Status.Conditions {
-		now.conditions[condition.Type] = condition.Status
+	now.conditions = now.conditions[:0]
+	for _, c := range stack.Status.Conditions {
+		now.conditions = append(now.conditions, metav1.Condition{Type: c.Type, Status: c.Status, Reason: c.Reason})
 	}
+}
+
+func (m *stackMetrics) observeOtherOperator(name types.NamespacedName, acts bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.states[types.NamespacedName{Namespace: stack.Namespace, Name: stack.Name}] = now
+	if _, known := m.states[name]; known || acts {
+		m.state(name).otherOperator = acts
+	}
+}
+
+// state returns the state of a stack, and gives the stack series of its own if the limits allow it.
+func (m *stackMetrics) state(name types.NamespacedName) *stackState {
+	now := m.states[name]
+	if now == nil {
+		now = &stackState{}
+		m.states[name] = now
+	}
+	if !now.listed && m.total < maxListed && m.listed[name.Namespace] < maxListedOfNamespace {
+		now.listed = true
+		m.listed[name.Namespace]++
+		m.total++
+	}
+	return now
 }
 
 func (m *stackMetrics) forget(name types.NamespacedName) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if state := m.states[name]; state != nil && state.listed {
+		m.total--
+		if m.listed[name.Namespace]--; m.listed[name.Namespace] == 0 {
+			delete(m.listed, name.Namespace)
+		}
+	}
 	delete(m.states, name)
 }
 
 // Describe implements prometheus.Collector.
 func (m *stackMetrics) Describe(descriptions chan<- *prometheus.Desc) {
-	descriptions <- stacksMetric
-	descriptions <- conditionMetric
+	for _, each := range []*prometheus.Desc{
+		stacksMetric, unlistedMetric, conditionMetric, certificateMetric, otherOperatorMetric,
+	} {
+		descriptions <- each
+	}
 }
 
 // Collect implements prometheus.Collector.
@@ -98,14 +158,38 @@ func (m *stackMetrics) Collect(found chan<- prometheus.Metric) {
 	type group struct{ phase, release string }
 	counts := map[group]int{}
 	for name, stack := range m.states {
-		counts[group{stack.phase, stack.release}]++
-		for condition, state := range stack.conditions {
-			found <- prometheus.MustNewConstMetric(conditionMetric, prometheus.GaugeValue, conditionValue(state),
-				name.Namespace, name.Name, condition)
+		if stack.phase != "" { // this operator has written a status
+			counts[group{stack.phase, stack.release}]++
+		}
+		if stack.listed {
+			stack.collect(found, name)
 		}
 	}
+	gauge := func(metric *prometheus.Desc, value int, labels ...string) {
+		found <- prometheus.MustNewConstMetric(metric, prometheus.GaugeValue, float64(value), labels...)
+	}
 	for of, count := range counts {
-		found <- prometheus.MustNewConstMetric(stacksMetric, prometheus.GaugeValue, float64(count), of.phase, of.release)
+		gauge(stacksMetric, count, of.phase, of.release)
+	}
+	if len(m.states) > 0 { // this is the active instance
+		gauge(unlistedMetric, len(m.states)-m.total)
+	}
+}
+
+// collect sends the series of one stack.
+func (s *stackState) collect(found chan<- prometheus.Metric, name types.NamespacedName) {
+	gauge := func(metric *prometheus.Desc, value float64, labels ...string) {
+		labels = append([]string{name.Namespace, name.Name}, labels...)
+		found <- prometheus.MustNewConstMetric(metric, prometheus.GaugeValue, value, labels...)
+	}
+	for _, c := range s.conditions {
+		gauge(conditionMetric, conditionValue(c.Status), c.Type, c.Reason)
+	}
+	if !s.certificate.IsZero() {
+		gauge(certificateMetric, float64(s.certificate.Unix()))
+	}
+	if s.otherOperator {
+		gauge(otherOperatorMetric, 1)
 	}
 }
 
