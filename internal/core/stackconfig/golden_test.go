@@ -1,6 +1,7 @@
 package stackconfig_test
 
 import (
+	"bytes"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -22,26 +23,45 @@ import (
 // base or share testdata/base.yaml.
 const starterCases = "starter"
 
+// minimalCase is the case with an empty spec. Each other case with the shared base shows only how its configuration
+// differs from that of this case.
+const minimalCase = "server/minimal"
+
 // TestGenerate runs the cases in testdata, with one folder for each step. Each case produces a configuration, its
 // environment and a report from cr.yaml and a base. The file kv-table of a case names the table that holds the stack's
 // data, and its folder packages contains the metadata of the external providers' images.
 func TestGenerate(t *testing.T) {
+	minimal := filesOf(t, minimalCase)["config.yaml"]
 	for _, step := range golden.Cases(t, "testdata") {
 		for _, name := range golden.Cases(t, filepath.Join("testdata", step)) {
 			t.Run(step+"/"+name, func(t *testing.T) {
 				dir := filepath.Join("testdata", step, name)
-				wishes := readIntent(t, golden.Read(t, filepath.Join(dir, "cr.yaml")))
-				in := stackconfig.Input{Intent: wishes, Base: parseBase(t, baseOf(t, step, dir)), Release: releaseOf(t, wishes)}
-				in.ReleaseUnknown, in.Packages = wishes.Distribution.Image != "", packagesOf(t, dir)
-				in.KVTable = strings.TrimSpace(string(golden.Files(t, dir)["kv-table"]))
-				result, report := stackconfig.Generate(in)
-				if (result == nil) != (len(report.Errors) > 0) {
-					t.Errorf("result %v with %d errors", result, len(report.Errors))
+				files := filesOf(t, step+"/"+name)
+				config, ok := files["config.yaml"]
+				if ok && step+"/"+name != minimalCase && bytes.Equal(baseOf(t, step, dir), sharedBase(t)) {
+					delete(files, "config.yaml")
+					files["config.diff"] = golden.Diff(minimal, config)
 				}
-				golden.Dir(t, filepath.Join(dir, "want"), written(t, result, report))
+				golden.Dir(t, filepath.Join(dir, "want"), files)
 			})
 		}
 	}
+}
+
+// filesOf returns the files that a case produces.
+func filesOf(t *testing.T, name string) map[string][]byte {
+	t.Helper()
+	dir := filepath.Join("testdata", name)
+	wishes := readIntent(t, golden.Read(t, filepath.Join(dir, "cr.yaml")))
+	base := parseBase(t, baseOf(t, filepath.Dir(name), dir))
+	in := stackconfig.Input{Intent: wishes, Base: base, Release: releaseOf(t, wishes)}
+	in.ReleaseUnknown, in.Packages = wishes.Distribution.Image != "", packagesOf(t, dir)
+	in.KVTable = strings.TrimSpace(string(golden.Files(t, dir)["kv-table"]))
+	result, report := stackconfig.Generate(in)
+	if (result == nil) != (len(report.Errors) > 0) {
+		t.Errorf("result %v with %d errors", result, len(report.Errors))
+	}
+	return written(t, result, report)
 }
 
 func packagesOf(t *testing.T, dir string) map[string]*externalprovider.Package {
