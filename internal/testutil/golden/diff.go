@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// Diff returns the lines in which a text differs from a base, each group with a line before it and a line after it. A
-// golden file with these lines shows only the subject of a case. It returns nothing for equal texts.
+// Diff returns the lines in which a text differs from a base, each group with a line before it and a line after it. For
+// the omitted lines before a group, it shows the lines that contain the group, such as the keys above a value in YAML. A
+// golden file with these lines shows only the subject of a case. Diff returns nothing for equal texts.
 func Diff(base, text []byte) []byte {
 	lines := compare(strings.SplitAfter(string(base), "\n"), strings.SplitAfter(string(text), "\n"))
 	var out bytes.Buffer
@@ -18,12 +19,34 @@ func Diff(base, text []byte) []byte {
 			continue
 		}
 		if i > shown {
-			out.WriteString("...\n")
+			out.WriteString(strings.Join(append([]string{"..."}, above(lines, i)...), " ") + "\n")
 		}
 		out.WriteString(line)
 		shown = i + 1
 	}
 	return out.Bytes()
+}
+
+// above returns the lines that contain a line, according to their indentation.
+func above(lines []string, at int) (found []string) {
+	depth := indent(lines[at])
+	for i := at - 1; i >= 0 && depth > 0; i-- {
+		if d := indent(lines[i]); lines[i][0] != '-' && d < depth {
+			found, depth = append(found, strings.TrimSpace(lines[i][1:])), d
+		}
+	}
+	slices.Reverse(found)
+	return found
+}
+
+// indent returns the indentation of a line after its mark. In YAML, an item of a list may have that of the list's key.
+func indent(line string) int {
+	text := strings.TrimLeft(line[1:], " ")
+	spaces := 2 * (len(line) - 1 - len(text))
+	if strings.HasPrefix(text, "- ") {
+		return spaces + 1
+	}
+	return spaces
 }
 
 // compare returns the lines of two texts: those of both texts after a space, those of the first after a minus, and

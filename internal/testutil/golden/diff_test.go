@@ -16,6 +16,10 @@ func TestDiff(t *testing.T) {
 		"removed":   {"a\nb\n", "b\n", "-a\n b\n"},
 		"two":       {"a\nb\nc\nd\ne\n", "x\nb\nc\nd\ny\n", "-a\n+x\n b\n...\n d\n-e\n+y\n"},
 		"neighbors": {"a\nb\nc\n", "x\nb\ny\n", "-a\n+x\n b\n-c\n+y\n"},
+		"below keys": {
+			"a:\n  b:\n  - c: 1\n    d: 1\n    e: 1\n  f: 1\n", "a:\n  b:\n  - c: 1\n    d: 1\n    e: 2\n  f: 1\n",
+			"... a: b: - c: 1\n     d: 1\n-    e: 1\n+    e: 2\n   f: 1\n",
+		},
 		"from none": {"", "a\n", "+a\n"},
 		"another order": {
 			"a\nb\nc\nd\n", "c\na\nb\nd\n", "+c\n a\n b\n-c\n d\n",
