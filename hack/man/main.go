@@ -1,5 +1,5 @@
-// Command man writes a man page for each command of kubectl-llamastack into a folder. The pages contain the month of the
-// variable SOURCE_DATE_EPOCH.
+// Command man writes a man page for each command of kubectl-llamastack into a folder. The pages contain the month in
+// SOURCE_DATE_EPOCH.
 package main
 
 import (

@@ -7,8 +7,8 @@ import (
 )
 
 // Diff returns the lines in which a text differs from a base, each group with a line before it and a line after it. For
-// the omitted lines before a group, it shows the lines that contain the group, such as the keys above a value in YAML. A
-// golden file with these lines shows only the subject of a case. Diff returns nothing for equal texts.
+// the omitted lines before a group, it shows the lines that contain the group, such as the keys above a value in YAML.
+// A golden file with these lines shows only the subject of a case. Diff returns nothing for equal texts.
 func Diff(base, text []byte) []byte {
 	lines := compare(strings.SplitAfter(string(base), "\n"), strings.SplitAfter(string(text), "\n"))
 	var out bytes.Buffer
