@@ -49,7 +49,8 @@ check-hook: ## Run the hook of the last commit with the real pre-commit (minutes
 
 .PHONY: man
 man: ## Write the man pages of the CLI into dist/man
-	@$(GO) run ./hack/man '$(VERSION)' dist/man
+	@rm -rf dist/man; mkdir -p dist/man
+	@SOURCE_DATE_EPOCH="$$(git log -1 --format=%ct)" $(GO) run ./hack/man '$(VERSION)' dist/man
 
 PLAYGROUND ?= $(CACHE)/playground
 

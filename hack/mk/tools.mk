@@ -28,7 +28,8 @@ cluster-tool:
 	@$(GO) build -C test/cluster -o $(abspath $(BIN))/cluster .
 
 # The suffix of each TOOL_ variable is the name of the tool's file in .cache/bin. The value is the tool's package in
-# hack/tools/go.mod or hack/tools/lint/go.mod.
+# hack/tools/go.mod. The linter has a version instead, because it needs hundreds of modules, which would otherwise decide
+# the versions of the other tools.
 
 LINT_MODULES := . $(TEST_MODULES)
 
@@ -38,7 +39,7 @@ TOOL_crd-ref-docs := github.com/elastic/crd-ref-docs
 TOOL_gofumpt := mvdan.cc/gofumpt
 TOOL_gotestsum := gotest.tools/gotestsum
 TOOL_kustomize := sigs.k8s.io/kustomize/kustomize/v5
-TOOL_golangci-lint := github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+TOOL_golangci-lint := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 TOOLS := $(patsubst TOOL_%,%,$(filter-out TOOL_golangci-lint,$(filter TOOL_%,$(.VARIABLES))))
 
@@ -53,7 +54,7 @@ $(BIN)/helm: test/chart/go.mod test/chart/go.sum
 	@$(GO) build -C test/chart -o $(abspath $@) helm.sh/helm/v4/cmd/helm
 	@touch $@
 
-$(BIN)/golangci-lint: hack/tools/lint/go.mod hack/tools/lint/go.sum
+$(BIN)/golangci-lint: hack/mk/tools.mk
 	@echo "building the tool golangci-lint (takes some minutes, only once)"
-	@GOBIN=$(abspath $(BIN)) $(GO) install -C hack/tools/lint -trimpath $(TOOL_golangci-lint)
+	@GOBIN=$(abspath $(BIN)) $(GO) install -trimpath $(TOOL_golangci-lint)
 	@touch $@

@@ -152,14 +152,15 @@ func (s suite) read(t *testing.T, path string) {
 	})
 }
 
-// readCases adds the folders of golden cases and, for the two packages that run the table of objects, the names in that
-// table.
+// readCases adds the folders and archives of golden cases and, for the two packages that run the table of objects, the
+// names in that table.
 func (s suite) readCases(t *testing.T, pkg string) {
 	t.Helper()
 	testdata := filepath.Join(testutil.Root(), pkg, "testdata")
 	err := filepath.WalkDir(testdata, func(path string, entry os.DirEntry, err error) error {
-		if err == nil && entry.IsDir() && path != testdata {
-			s.names[strings.TrimPrefix(path, testdata+"/")] = true
+		name, archive := strings.CutSuffix(strings.TrimPrefix(path, testdata+"/"), ".txtar")
+		if err == nil && (archive || entry.IsDir() && path != testdata) {
+			s.names[name] = true
 		}
 		return err
 	})

@@ -63,6 +63,9 @@ type offlineRows struct {
 
 // shipped is a distribution with its config.
 type shipped struct {
+	// Like names another distribution. The config has all sections of that distribution's config, and Config contains only
+	// those that differ.
+	Like      string             `json:"like"`
 	Variables []release.Variable `json:"variables"`
 	Config    provider.Fields    `json:"config"`
 
@@ -205,10 +208,14 @@ func (d *document) setTools() error {
 func (d *document) setDistributions() error {
 	d.Distributions = map[string]*release.Distribution{}
 	for name, row := range d.Shipped {
+		config, err := d.wholeConfig(row)
+		if err != nil {
+			return fmt.Errorf("distribution %q: %w", name, err)
+		}
 		var text bytes.Buffer
 		enc := yaml.NewEncoder(&text)
 		enc.SetIndent(2)
-		if err := enc.Encode(provider.Node(row.Config)); err != nil {
+		if err := enc.Encode(provider.Node(config)); err != nil {
 			return fmt.Errorf("write the config of distribution %q: %w", name, err)
 		}
 		if err := enc.Close(); err != nil {
@@ -220,6 +227,26 @@ func (d *document) setDistributions() error {
 		}
 	}
 	return nil
+}
+
+// wholeConfig returns the config of a distribution with all its sections.
+func (d *document) wholeConfig(row *shipped) (provider.Fields, error) {
+	if row.Like == "" {
+		return row.Config, nil
+	}
+	like := d.Shipped[row.Like]
+	if like == nil || like.Like != "" {
+		return nil, fmt.Errorf("it is like %q, which has no config with all sections", row.Like)
+	}
+	config := slices.Clone(like.Config)
+	for _, section := range row.Config {
+		at := slices.IndexFunc(config, func(f provider.Field) bool { return f.Key == section.Key })
+		if at < 0 {
+			return nil, fmt.Errorf("%q, which it is like, has no section %q", row.Like, section.Key)
+		}
+		config[at] = section
+	}
+	return config, nil
 }
 
 // pathVariables returns the variables whose default is below the data directory.

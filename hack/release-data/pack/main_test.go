@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/provider"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 )
 
@@ -83,5 +84,47 @@ func TestLinesAreComplete(t *testing.T) {
 		if diff := cmp.Diff(want, together); diff != "" {
 			t.Errorf("line %s (-data +file):\n%s", line, diff)
 		}
+	}
+}
+
+func TestWholeConfig(t *testing.T) {
+	fields := func(pairs ...string) provider.Fields {
+		var out provider.Fields
+		for i := 0; i < len(pairs); i += 2 {
+			out = append(out, provider.Field{Key: pairs[i], Value: pairs[i+1]})
+		}
+		return out
+	}
+	doc := &document{Shipped: map[string]*shipped{
+		"main":    {Config: fields("a", "1", "b", "2", "c", "3")},
+		"variant": {Like: "main", Config: fields("b", "4")},
+	}}
+	for name, tc := range map[string]struct {
+		row  shipped
+		want provider.Fields
+		err  string
+	}{
+		"whole":     {*doc.Shipped["main"], fields("a", "1", "b", "2", "c", "3"), ""},
+		"a variant": {*doc.Shipped["variant"], fields("a", "1", "b", "4", "c", "3"), ""},
+		"a variant of a variant": {
+			shipped{Like: "variant"}, nil, `it is like "variant", which has no config with all sections`,
+		},
+		"a variant of nothing": {shipped{Like: "x"}, nil, `it is like "x", which has no config with all sections`},
+		"another section": {
+			shipped{Like: "main", Config: fields("d", "5")}, nil, `"main", which it is like, has no section "d"`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := doc.wholeConfig(&tc.row)
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("config (-want +got):\n%s", diff)
+			}
+			if (err == nil) != (tc.err == "") || err != nil && err.Error() != tc.err {
+				t.Errorf("error %v, want %q", err, tc.err)
+			}
+		})
+	}
+	if diff := cmp.Diff(fields("a", "1", "b", "2", "c", "3"), doc.Shipped["main"].Config); diff != "" {
+		t.Errorf("the main config changed (-want +got):\n%s", diff)
 	}
 }

@@ -29,7 +29,20 @@ def describe(package: Package) -> dict[str, Row]:
             config = yaml.safe_load(text)
             if isinstance(config, dict) and isinstance(config.get("providers"), dict):
                 out[name(path)] = {"variables": environment.variables(text), "config": config}
-    return dict(sorted(out.items()))
+    return shorten(dict(sorted(out.items())))
+
+
+def shorten(rows: dict[str, Row]) -> dict[str, Row]:
+    """Removes the sections of a variant that are the same in the main config. The key `like` names the main config."""
+    out = {}
+    for found, row in rows.items():
+        like, _, variant = found.partition("/")
+        main = rows.get(like, {}).get("config", {})
+        if variant and list(main) == list(row["config"]):
+            own = {key: value for key, value in row["config"].items() if layout.dumps(value) != layout.dumps(main[key])}
+            row = {"like": like, "variables": row["variables"], "config": own}
+        out[found] = row
+    return out
 
 
 def name(path: pathlib.Path) -> str:

@@ -1,6 +1,7 @@
 package stackconfig_test
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"testing"
@@ -42,11 +43,12 @@ var requiredStacks = []struct{ name, api, spec string }{
 }
 
 // TestRequiredBaseProviders generates the configuration of every stack with every distribution of every release. The
-// checks find no errors. The golden file shows the providers and APIs that remain with the starter distribution.
+// checks find no errors. The golden file shows the providers and APIs that remain with the starter distribution: those
+// with the first release line, and the changes with each other line.
 func TestRequiredBaseProviders(t *testing.T) {
-	left := map[string]map[string]any{}
+	var got, before []byte
 	for _, line := range release.Lines() {
-		rel := mustRelease(t, line)
+		rel, left := mustRelease(t, line), map[string]any{}
 		for _, name := range rel.Distributions() {
 			shipped, _ := rel.Distribution(name)
 			base := []byte(shipped.YAML)
@@ -67,13 +69,15 @@ func TestRequiredBaseProviders(t *testing.T) {
 				}
 				checkRequired(t, at, wishes, result, report)
 				if name == starterCases {
-					left[line+"/"+stack.name] = summaryOf(t, result, report)
+					left[stack.name] = summaryOf(t, result, report)
 				}
 			}
 		}
+		text := marshal(t, left)
+		got = fmt.Appendf(got, "Release %s\n%s", line, golden.Diff(before, text))
+		before = text
 	}
-	const file = "testdata/required-base-providers.yaml"
-	got := marshal(t, left)
+	const file = "testdata/required-base-providers.diff"
 	if golden.Updating() {
 		if err := os.WriteFile(file, got, 0o600); err != nil {
 			t.Fatal(err)

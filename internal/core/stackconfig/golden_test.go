@@ -1,8 +1,8 @@
 package stackconfig_test
 
 import (
+	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,50 +23,56 @@ import (
 // base or share testdata/base.yaml.
 const starterCases = "starter"
 
+// minimalCase is the case with an empty spec. Each other case with the shared base shows only how its configuration
+// differs from that of this case.
+const minimalCase = "server/minimal"
+
 // TestGenerate runs the cases in testdata, with one folder for each step. Each case produces a configuration, its
-// environment and a report from cr.yaml and a base.
+// environment and a report from cr.yaml and a base. The file kv-table of a case names the table that holds the stack's
+// data, and its folder packages contains the metadata of the external providers' images.
 func TestGenerate(t *testing.T) {
+	minimal := filesOf(t, minimalCase)["config.yaml"]
 	for _, step := range golden.Cases(t, "testdata") {
 		for _, name := range golden.Cases(t, filepath.Join("testdata", step)) {
 			t.Run(step+"/"+name, func(t *testing.T) {
 				dir := filepath.Join("testdata", step, name)
-				wishes := readIntent(t, golden.Read(t, filepath.Join(dir, "cr.yaml")))
-				in := stackconfig.Input{Intent: wishes, Base: parseBase(t, baseOf(t, step, dir)), Release: releaseOf(t, wishes)}
-				in.ReleaseUnknown, in.KVTable, in.Packages = wishes.Distribution.Image != "", tableOf(t, dir), packagesOf(t, dir)
-				result, report := stackconfig.Generate(in)
-				if (result == nil) != (len(report.Errors) > 0) {
-					t.Errorf("result %v with %d errors", result, len(report.Errors))
+				files := filesOf(t, step+"/"+name)
+				config, ok := files["config.yaml"]
+				if ok && step+"/"+name != minimalCase && bytes.Equal(baseOf(t, step, dir), sharedBase(t)) {
+					delete(files, "config.yaml")
+					files["config.diff"] = golden.Diff(minimal, config)
 				}
-				golden.Dir(t, filepath.Join(dir, "want"), written(t, result, report))
+				golden.Dir(t, filepath.Join(dir, "want"), files)
 			})
 		}
 	}
 }
 
-// tableOf returns the name of the table that holds the stack's data in a case. Most cases have none.
-func tableOf(t *testing.T, dir string) string {
+// filesOf returns the files that a case produces.
+func filesOf(t *testing.T, name string) map[string][]byte {
 	t.Helper()
-	path := filepath.Join(dir, "kv-table")
-	if _, err := os.Stat(path); err != nil {
-		return ""
+	dir := filepath.Join("testdata", name)
+	wishes := readIntent(t, golden.Read(t, filepath.Join(dir, "cr.yaml")))
+	base := parseBase(t, baseOf(t, filepath.Dir(name), dir))
+	in := stackconfig.Input{Intent: wishes, Base: base, Release: releaseOf(t, wishes)}
+	in.ReleaseUnknown, in.Packages = wishes.Distribution.Image != "", packagesOf(t, dir)
+	in.KVTable = strings.TrimSpace(string(golden.Files(t, dir)["kv-table"]))
+	result, report := stackconfig.Generate(in)
+	if (result == nil) != (len(report.Errors) > 0) {
+		t.Errorf("result %v with %d errors", result, len(report.Errors))
 	}
-	return strings.TrimSpace(string(golden.Read(t, path)))
+	return written(t, result, report)
 }
 
-// packagesOf returns the metadata of the external providers' images in a case.
 func packagesOf(t *testing.T, dir string) map[string]*externalprovider.Package {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(dir, "packages", "*.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	packages := map[string]*externalprovider.Package{}
-	for _, path := range paths {
-		found, err := externalprovider.Parse(golden.Read(t, path))
+	for name, data := range golden.Files(t, filepath.Join(dir, "packages")) {
+		found, err := externalprovider.Parse(data)
 		if err != nil {
-			t.Fatalf("%s: %v", path, err)
+			t.Fatalf("%s: %s: %v", dir, name, err)
 		}
-		packages[strings.TrimSuffix(filepath.Base(path), ".yaml")] = found
+		packages[strings.TrimSuffix(name, ".yaml")] = found
 	}
 	return packages
 }
@@ -89,9 +95,8 @@ func baseOf(t *testing.T, step, dir string) []byte {
 	if step == starterCases {
 		return starter(t)
 	}
-	own := filepath.Join(dir, "base.yaml")
-	if _, err := os.Stat(own); err == nil {
-		return golden.Read(t, own)
+	if own, ok := golden.Files(t, dir)["base.yaml"]; ok {
+		return own
 	}
 	return sharedBase(t)
 }

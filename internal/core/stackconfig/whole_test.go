@@ -1,13 +1,14 @@
 package stackconfig_test
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
 var (
@@ -23,16 +24,14 @@ const inBase = "(in the base configuration)"
 // Every error names a field of the spec or a path in the base configuration, and states the remedy or the accepted
 // values. The test uses the cases of the golden files.
 func TestErrorsAreComplete(t *testing.T) {
-	files, err := filepath.Glob("testdata/*/*/want/report.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
 	seen := 0
-	for _, file := range files {
-		for _, message := range errorsIn(t, file) {
-			seen++
-			if problem := incomplete(message); problem != "" {
-				t.Errorf("%s: %s: %s", file, problem, message)
+	for _, step := range golden.Cases(t, "testdata") {
+		for _, name := range golden.Cases(t, filepath.Join("testdata", step)) {
+			for _, message := range errorsIn(t, filepath.Join("testdata", step, name, "want", "report.yaml")) {
+				seen++
+				if problem := incomplete(message); problem != "" {
+					t.Errorf("%s/%s: %s: %s", step, name, problem, message)
+				}
 			}
 		}
 	}
@@ -43,12 +42,8 @@ func TestErrorsAreComplete(t *testing.T) {
 
 func errorsIn(t *testing.T, file string) []string {
 	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var report struct{ Errors []string }
-	if err := yaml.Unmarshal(data, &report); err != nil {
+	if err := yaml.Unmarshal(golden.Read(t, file), &report); err != nil {
 		t.Fatalf("%s: %v", file, err)
 	}
 	return report.Errors

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -17,7 +18,7 @@ var update = flag.Bool("update", false, "replace the golden files with the outpu
 // Updating reports whether golden files are being rewritten.
 func Updating() bool { return *update }
 
-// Cases lists the directories directly in `dir`, sorted. It fails if there are none.
+// Cases lists the directories and archives directly in `dir`, sorted. It fails if there are none.
 func Cases(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -26,10 +27,11 @@ func Cases(t *testing.T, dir string) []string {
 	}
 	var cases []string
 	for _, entry := range entries {
-		if entry.IsDir() {
-			cases = append(cases, entry.Name())
+		if name, archive := strings.CutSuffix(entry.Name(), extension); archive || entry.IsDir() {
+			cases = append(cases, name)
 		}
 	}
+	slices.Sort(cases)
 	if len(cases) == 0 {
 		t.Fatalf("there is no golden case in %s", dir)
 	}
@@ -39,6 +41,14 @@ func Cases(t *testing.T, dir string) []string {
 // Read returns the contents of an input file.
 func Read(t *testing.T, path string) []byte {
 	t.Helper()
+	if archive, name, ok := archiveOf(path); ok {
+		files, _ := unpack(t, archive)
+		data, ok := files[name]
+		if !ok {
+			t.Fatalf("read golden input: %s does not contain %q", archive, name)
+		}
+		return data
+	}
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatalf("read golden input: %v", err)
@@ -53,7 +63,7 @@ func Dir(t *testing.T, dir string, got map[string][]byte) {
 		write(t, dir, got)
 		return
 	}
-	want := read(t, dir)
+	want := Files(t, dir)
 	for _, name := range slices.Sorted(maps.Keys(got)) {
 		wanted, ok := want[name]
 		if !ok {
@@ -71,9 +81,19 @@ func Dir(t *testing.T, dir string, got map[string][]byte) {
 	}
 }
 
-func read(t *testing.T, dir string) map[string][]byte {
+// Files returns the files below `dir`, keyed by their slash-separated paths. There are none if `dir` does not exist.
+func Files(t *testing.T, dir string) map[string][]byte {
 	t.Helper()
 	files := make(map[string][]byte)
+	if archive, folder, ok := archiveOf(dir); ok {
+		all, _ := unpack(t, archive)
+		for name, data := range all {
+			if name, ok := strings.CutPrefix(name, strings.TrimPrefix(folder+"/", "/")); ok {
+				files[name] = data
+			}
+		}
+		return files
+	}
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case os.IsNotExist(err) && path == dir:
@@ -96,6 +116,10 @@ func read(t *testing.T, dir string) map[string][]byte {
 
 func write(t *testing.T, dir string, files map[string][]byte) {
 	t.Helper()
+	if archive, folder, ok := archiveOf(dir); ok {
+		pack(t, archive, folder, files)
+		return
+	}
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatalf("remove golden files: %v", err)
 	}

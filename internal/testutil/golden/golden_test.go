@@ -64,9 +64,36 @@ func TestUpdate(t *testing.T) {
 
 func TestCases(t *testing.T) {
 	dir := t.TempDir()
-	put(t, dir, map[string]string{"two/in.yaml": "", "one/in.yaml": "", "README.md": ""})
-	if got := strings.Join(golden.Cases(t, dir), " "); got != "one two" {
+	put(t, dir, map[string]string{"two/in.yaml": "", "one.txtar": "", "one-more/in.yaml": "", "README.md": ""})
+	if got := strings.Join(golden.Cases(t, dir), " "); got != "one one-more two" {
 		t.Errorf("cases are %q", got)
+	}
+}
+
+// TestArchive shows that an archive is compared and updated like the directory of the same name.
+func TestArchive(t *testing.T) {
+	const rest = "Why.\n-- in.yaml --\nin\n-- other/a.yaml --\nother\n"
+	dir := t.TempDir()
+	put(t, dir, map[string]string{"case.txtar": rest + "-- want/a.yaml --\nanother\n-- want/orphan.yaml --\n"})
+	at := filepath.Join(dir, "case", "want")
+	output, err := child(t, at)
+	for _, want := range []string{"a.yaml (-want +got)", "b.yaml: there is no golden file", "orphan.yaml: the test"} {
+		if err == nil || !strings.Contains(output, want) {
+			t.Errorf("the child process ended with %v and the output:\n%s\nwant a failure with %q", err, output, want)
+		}
+	}
+	if output, err := child(t, at, "-update"); err != nil {
+		t.Fatalf("update: %v\n%s", err, output)
+	}
+	if output, err := child(t, at); err != nil {
+		t.Errorf("after an update: %v\n%s", err, output)
+	}
+	want := rest + "-- want/a.yaml --\none\n-- want/sub/b.yaml --\ntwo\n"
+	if got := string(golden.Read(t, filepath.Join(dir, "case.txtar"))); got != want {
+		t.Errorf("the archive is %q after an update, want %q", got, want)
+	}
+	if got := string(golden.Read(t, filepath.Join(dir, "case", "in.yaml"))); got != "in\n" {
+		t.Errorf("the input is %q", got)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 // publishedProvider is a provider in the Python Package Index, with the releases that it supports. For each release,
-// test/server/environment contains a lock file for the provider's wheels.
+// test/server/environment contains the versions of the provider's wheels.
 type publishedProvider struct {
 	name     string
 	releases []string

@@ -3,7 +3,6 @@ package realserver
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -148,21 +147,6 @@ func install(ctx context.Context, lock, name string, options ...string) (string,
 		return "", fmt.Errorf("install %q: %w", path, err)
 	}
 	return strings.TrimSpace(stdout.String()), nil
-}
-
-// place returns the path of a lock file and the directory of its environment.
-func place(lock, name string) (path, dir string, err error) {
-	path = filepath.Join(here(), "..", "environment", lock)
-	content, err := os.ReadFile(path)
-	if err != nil {
-		return "", "", fmt.Errorf("read lock: %w", err)
-	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "", "", fmt.Errorf("find the cache directory: %w", err)
-	}
-	return path, filepath.Join(cache, "llama-stack-k8s-operator", "server",
-		fmt.Sprintf("%s-%.6x", name, sha256.Sum256(content))), nil
 }
 
 // here returns the directory of this package. Tests of several packages call it.

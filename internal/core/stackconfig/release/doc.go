@@ -13,5 +13,5 @@
 //
 // `make generate` applies the overlays and writes data.zip, which is embedded, with one file per release line. The file
 // of a line is decoded once, on first use. The returned values are shared: treat them as read-only. testdata/facts
-// contains the facts that come from rules and overlays, in one file per release line.
+// contains the facts that come from rules and overlays: those of the first line, and the changes in each other line.
 package release

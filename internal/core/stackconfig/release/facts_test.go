@@ -1,53 +1,29 @@
 package release_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/provider"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files")
-
-// For each line, TestFacts checks all data that comes from rules and overlays and not from the server's package. There
-// is one file per release line: `diff testdata/facts/0.6.txt testdata/facts/0.7.txt` shows the changes in a release. A
-// file that belongs to no release line causes the test to fail.
+// For each line, TestFacts checks all data that comes from rules and overlays and not from the server's package. The
+// file of the first line has all facts. The file of another line has the facts that differ from the line before.
 func TestFacts(t *testing.T) {
-	const dir = "testdata/facts"
-	seen := map[string]bool{}
-	eachLine(t, func(t *testing.T, r *release.Release) {
-		golden := filepath.Join(dir, r.Line+".txt")
-		seen[golden] = true
-		got := facts(r)
-		if *update {
-			if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
-				t.Fatal(err)
-			}
+	got, before := map[string][]byte{}, []byte(nil)
+	for _, line := range release.Lines() {
+		text := []byte(facts(lineOf(t, line)))
+		if before == nil {
+			got[line+".txt"] = text
+		} else {
+			got[line+".diff"] = golden.Diff(before, text)
 		}
-		want, err := os.ReadFile(golden)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(string(want), got); diff != "" {
-			t.Errorf("facts (-want +got):\n%s", diff)
-		}
-	})
-	files, err := filepath.Glob(dir + "/*")
-	if err != nil {
-		t.Fatal(err)
+		before = text
 	}
-	for _, file := range files {
-		if !seen[file] {
-			t.Errorf("%s belongs to no line", file)
-		}
-	}
+	golden.Dir(t, "testdata/facts", got)
 }
 
 // facts returns a release as text, with one fact on each line.
