@@ -225,14 +225,14 @@ func TestNoMessageTwice(t *testing.T) {
 // healthCheck returns the health check in the documentation.
 func healthCheck(t *testing.T) string {
 	t.Helper()
-	page, err := os.ReadFile(filepath.Join(testutil.Root(), "docs/how-to/gitops-argo-cd.md"))
+	page, err := os.ReadFile(filepath.Join(testutil.Root(), "docs/how-to/gitops.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, after, _ := strings.Cut(string(page), "```lua\n")
 	check, _, found := strings.Cut(after, "```")
 	if !found {
-		t.Fatal("docs/how-to/gitops-argo-cd.md has no Lua block")
+		t.Fatal("docs/how-to/gitops.md has no Lua block")
 	}
 	return check
 }
