@@ -31,7 +31,7 @@ func init() {
 
 // installation finds out which installation of the operator manages the stacks of the cluster. Each installation has
 // its own lease, so two of them would write to the same stacks. The CustomResourceDefinition names the Service of one
-// installation, which converts stacks. Any other installation stands still.
+// installation, which converts stacks. Any other installation pauses.
 type installation struct {
 	reader    client.Reader // without a cache
 	namespace string

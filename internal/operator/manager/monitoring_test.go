@@ -58,7 +58,7 @@ func (o *runningOperator) expectMonitored(t *testing.T, admin client.Client, tok
 			t.Fatal(err)
 		}
 	}
-	// The definition names an installation in the namespace of the manifests, so this operator stands still.
+	// The definition names an installation in the namespace of the manifests, so this operator pauses.
 	o.expectMetrics(t, token, "llama_stack_operator_other_installation")
 	definition := &apiextensionsv1.CustomResourceDefinition{}
 	definition.Name = names.CustomResourceDefinition
