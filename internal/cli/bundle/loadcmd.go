@@ -81,7 +81,7 @@ func runBundleLoad(ctx context.Context, streams app.Streams, options bundleLoadO
 	}
 	defer opened.Close()
 	p := app.NewPrinter(streams)
-	places, err := options.load(ctx, newLoader(p, streams.Progress(), opened), reader.Transport())
+	places, err := options.load(ctx, &loader{p: p, line: streams.Progress(), from: opened}, reader.Transport())
 	if err != nil {
 		return err
 	}
@@ -133,10 +133,6 @@ type loader struct {
 	sent *progress.Sent
 	// size is the size of the current image in bytes.
 	size int64
-}
-
-func newLoader(p app.Printer, line *progress.Line, from *Bundle) *loader {
-	return &loader{p: p, line: line, from: from}
 }
 
 // through returns a transport that counts the bytes that it sends, and shows the count.

@@ -18,9 +18,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/layout"
 )
 
-// eventsPerPage is the maximum number of events that one request returns.
-const eventsPerPage = 500
-
 type eventsOptions struct {
 	kube.Flags
 	output   string
@@ -104,21 +101,10 @@ func (o *eventsOptions) collect(ctx context.Context, cluster *kube.Cluster, name
 	if err != nil {
 		return nil, fmt.Errorf("select events: %w", err)
 	}
-	for list := (&corev1.EventList{}); ; {
-		err := cluster.List(
-			ctx,
-			list,
-			client.InNamespace(cluster.Namespace),
-			client.MatchingFieldsSelector{Selector: selector},
-			client.Limit(eventsPerPage),
-			client.Continue(list.Continue),
-		)
-		if err != nil {
-			return nil, kube.Explain(err, "list", corev1.Resource("events"), cluster.Namespace)
-		}
+	list := &corev1.EventList{}
+	err = cluster.Pages(ctx, list, corev1.Resource("events"), func() error {
 		collector.Add(list.Items)
-		if list.Continue == "" {
-			return collector, nil
-		}
-	}
+		return nil
+	}, client.InNamespace(cluster.Namespace), client.MatchingFieldsSelector{Selector: selector})
+	return collector, err
 }

@@ -6,10 +6,10 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/apply"
@@ -51,11 +51,11 @@ func (v *surveyor) object(
 	into.GetObjectKind().SetGroupVersionKind(object.GVK)
 	err := v.Cluster.Get(ctx, client.ObjectKey{Namespace: namespace, Name: object.Name}, into)
 	switch {
-	case notServed(err):
+	case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
 		return nil, nil
 	case apierrors.IsForbidden(err):
-		v.Missing("%s in namespace %q: this command cannot show whether this operator has adopted them; "+
-			"ask an administrator for permission to get them", plural(object.GVK), namespace)
+		v.Missing("%s objects in namespace %q: this command cannot show whether this operator has adopted them; "+
+			"ask an administrator for permission to get them", object.GVK.Kind, namespace)
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("read %s %q in namespace %q: %w", object.GVK.Kind, object.Name, namespace, err)
@@ -68,8 +68,6 @@ func (v *surveyor) object(
 }
 
 const kindDeployment = "Deployment"
-
-func plural(gvk schema.GroupVersionKind) string { return gvk.Kind + " objects" }
 
 // foreign returns the problem with an object that does not belong to the stack, or "".
 func foreign(stack, live *unstructured.Unstructured, title string) string {

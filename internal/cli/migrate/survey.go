@@ -3,12 +3,11 @@ package migrate
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -16,19 +15,15 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/kube"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/planner"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/document"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/typecheck"
 )
 
-const (
-	// stacksPerPage is the maximum number of stacks that one request returns.
-	stacksPerPage = 100
-	// maxStacks is the maximum number of stacks. In a larger cluster, the user must list the stacks in one namespace at a
-	// time.
-	maxStacks = 10_000
-)
+// stacksPerPage is the maximum number of stacks that one request returns.
+const stacksPerPage = 100
 
 // surveyor reads a cluster for an inventory, one object at a time and with the caller's permissions. It changes
 // nothing.
@@ -39,40 +34,20 @@ type surveyor struct {
 
 // survey examines every stack in a namespace. An empty namespace means all namespaces.
 func (v *surveyor) survey(ctx context.Context, namespace string) error {
-	list := &unstructured.UnstructuredList{}
-	list.SetGroupVersionKind(v1alpha2.GroupVersion.WithKind(v1alpha2.Kind + "List"))
-	for {
-		err := v.Cluster.List(ctx, list, client.InNamespace(namespace), client.Limit(stacksPerPage),
-			client.Continue(list.GetContinue()))
-		if notServed(err) && list.GroupVersionKind().Version == v1alpha2.GroupVersion.Version && len(v.found.Stacks) == 0 {
-			// A cluster with the previous operator serves only v1alpha1.
-			list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha2.Kind + "List"))
-			continue
-		}
-		if err != nil {
-			return listProblem(err, namespace)
-		}
-		for i := range list.Items {
-			if err := v.look(ctx, &list.Items[i]); err != nil {
-				return err
-			}
-		}
-		switch {
-		case list.GetContinue() == "":
-			return nil
-		case len(v.found.Stacks) >= maxStacks:
-			v.Missing("the cluster has more than %d stacks: set --namespace to list the stacks in one namespace", maxStacks)
-			return nil
-		}
+	var failed error
+	err := v.Cluster.EachStack(ctx, func(live *unstructured.Unstructured) error {
+		failed = v.look(ctx, live)
+		return failed
+	}, client.InNamespace(namespace), client.Limit(stacksPerPage))
+	switch {
+	case err == nil, failed != nil:
+		return failed
+	case errors.Is(err, kube.ErrTooMany):
+		v.Missing("the cluster has more than %d stacks: set --namespace to list the stacks in one namespace", kube.MaxStacks)
+		return nil
 	}
-}
-
-func notServed(err error) bool { return apierrors.IsNotFound(err) || meta.IsNoMatchError(err) }
-
-// listProblem returns the error for stacks that cannot be listed.
-func listProblem(err error, namespace string) error {
 	problem := "list the stacks: " + err.Error()
-	if apierrors.IsForbidden(err) && namespace == "" {
+	if _, denied := errors.AsType[*kube.Denied](err); denied && namespace == "" {
 		problem += "; set --namespace to a namespace whose stacks you can list"
 	}
 	return &app.Rejection{Problems: []string{problem}, Summary: "the objects in the cluster could not be read"}

@@ -187,7 +187,7 @@ func describe(kind *provider.Type) providerType {
 		}
 		row := providerKey{
 			Key: key.Name, Aliases: key.Aliases, Type: key.Type.String(), Required: key.Required, Secret: key.Secret,
-			Supplied: isSupplied(kind, key.Name),
+			Supplied: slices.ContainsFunc(kind.RequiredDefaults, func(d provider.Default) bool { return d.Key == key.Name }),
 		}
 		if !key.Required && !key.Secret {
 			row.Default = key.Default
@@ -198,10 +198,6 @@ func describe(kind *provider.Type) providerType {
 		result.Keys = append(result.Keys, row)
 	}
 	return result
-}
-
-func isSupplied(kind *provider.Type, key string) bool {
-	return slices.ContainsFunc(kind.RequiredDefaults, func(d provider.Default) bool { return d.Key == key })
 }
 
 // note returns a remark about a type, or "".

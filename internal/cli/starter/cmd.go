@@ -1,6 +1,7 @@
 package starter
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -108,7 +109,7 @@ func runInit(command *cobra.Command, streams app.Streams, options initOptions) e
 		asks = asks && !command.Flags().Changed(name)
 	}
 	if asks {
-		q := newQuestions(command.InOrStdin(), p)
+		q := &questions{in: bufio.NewScanner(command.InOrStdin()), p: p}
 		if err := q.ask(&options); err != nil {
 			return err
 		}

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app"
@@ -17,10 +16,6 @@ import (
 type questions struct {
 	in *bufio.Scanner
 	p  app.Printer
-}
-
-func newQuestions(in io.Reader, p app.Printer) *questions {
-	return &questions{in: bufio.NewScanner(in), p: p}
 }
 
 // ask asks for all values of a manifest.

@@ -24,9 +24,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 )
 
-// perPage is the maximum number of objects that one request returns.
-const perPage = 500
-
 // reader reads the objects of a stack.
 type reader struct {
 	cluster *kube.Cluster
@@ -69,52 +66,32 @@ func (r *reader) set(change func(*Facts)) {
 	change(r.facts)
 }
 
-// fail records a request's error, and reports whether there is an error.
-func (r *reader) fail(err error, verb string, resource schema.GroupResource) bool {
+// fail records a request's explained error, and reports whether there is an error.
+func (r *reader) fail(err error) bool {
 	if err == nil {
 		return false
 	}
-	explained := kube.Explain(err, verb, resource, r.stack.Namespace)
-	if denied, ok := errors.AsType[*kube.Denied](explained); ok {
+	if denied, ok := errors.AsType[*kube.Denied](err); ok {
 		text, _, _ := strings.Cut(denied.Error(), ";")
 		r.set(func(facts *Facts) { facts.Unseen = append(facts.Unseen, text) })
 		return true
 	}
-	r.set(func(*Facts) { r.failed = cmp.Or(r.failed, explained) })
+	r.set(func(*Facts) { r.failed = cmp.Or(r.failed, err) })
 	return true
 }
 
 // get reads an object, and reports whether it was read.
 func (r *reader) get(ctx context.Context, name string, object client.Object, resource schema.GroupResource) bool {
 	err := r.cluster.Get(ctx, client.ObjectKey{Namespace: r.stack.Namespace, Name: name}, object)
-	return !apierrors.IsNotFound(err) && !r.fail(err, "get", resource)
+	return !apierrors.IsNotFound(err) && !r.fail(kube.Explain(err, "get", resource, r.stack.Namespace))
 }
 
-// list reads a list page by page, and calls `take` after each page.
+// list reads a list, and calls `take` after each page.
 func (r *reader) list(
-	ctx context.Context,
-	selector labels.Selector,
-	list client.ObjectList,
-	resource schema.GroupResource,
-	take func(),
+	ctx context.Context, selector labels.Selector, list client.ObjectList, resource schema.GroupResource, take func(),
 ) {
-	for {
-		err := r.cluster.List(
-			ctx,
-			list,
-			client.InNamespace(r.stack.Namespace),
-			client.MatchingLabelsSelector{Selector: selector},
-			client.Limit(perPage),
-			client.Continue(list.GetContinue()),
-		)
-		if r.fail(err, "list", resource) {
-			return
-		}
-		take()
-		if list.GetContinue() == "" {
-			return
-		}
-	}
+	r.fail(r.cluster.Pages(ctx, list, resource, func() error { take(); return nil },
+		client.InNamespace(r.stack.Namespace), client.MatchingLabelsSelector{Selector: selector}))
 }
 
 func (r *reader) deployment(ctx context.Context) {

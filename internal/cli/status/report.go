@@ -8,7 +8,6 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -116,7 +115,9 @@ func NewReport(facts *Facts) *Report {
 		report.Storage = append(report.Storage, claimOf(&facts.Claims[i]))
 	}
 	for i := range facts.Exposures {
-		report.Exposure = append(report.Exposure, exposureOf(&facts.Exposures[i]))
+		object := &facts.Exposures[i]
+		report.Exposure = append(report.Exposure,
+			Exposure{Kind: object.GetKind(), Name: object.GetName(), Problem: status.NotAccepted(object)})
 	}
 	if facts.Autoscaler != nil {
 		report.Autoscaler = autoscalerOf(facts.Autoscaler)
@@ -174,10 +175,6 @@ func claimOf(claim *corev1.PersistentVolumeClaim) Claim {
 		Size:  size.String(), GrowsTo: growsTo,
 		Class: ptr.Deref(claim.Spec.StorageClassName, ""),
 	}
-}
-
-func exposureOf(object *unstructured.Unstructured) Exposure {
-	return Exposure{Kind: object.GetKind(), Name: object.GetName(), Problem: status.NotAccepted(object)}
 }
 
 func autoscalerOf(object *autoscalingv2.HorizontalPodAutoscaler) *Autoscaler {

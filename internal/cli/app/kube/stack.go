@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -33,8 +32,8 @@ const (
 // Resource is the resource name for stacks in RBAC rules.
 var Resource = schema.GroupResource{Group: v1alpha2.GroupVersion.Group, Resource: "llamastackdistributions"}
 
-// errTooMany is the error for a list of more than MaxStacks stacks.
-var errTooMany = fmt.Errorf("there are more than %d stacks; select fewer with --namespace or --selector", MaxStacks)
+// ErrTooMany is the error for a list of more than MaxStacks stacks.
+var ErrTooMany = fmt.Errorf("there are more than %d stacks; select fewer with --namespace or --selector", MaxStacks)
 
 // Stack returns a stack in the command's namespace. In a cluster with the previous operator, the API server serves only
 // v1alpha1. Stack then converts the object to v1alpha2.
@@ -126,42 +125,63 @@ func (c *Cluster) Stacks(ctx context.Context) ([]v1alpha2.LlamaStackDistribution
 // list reads the stacks that the options select, one page at a time, and returns all of them.
 func (c *Cluster) list(ctx context.Context, options ...client.ListOption) ([]v1alpha2.LlamaStackDistribution, error) {
 	var found []v1alpha2.LlamaStackDistribution
-	selected := (&client.ListOptions{}).ApplyOptions(options)
-	list := &unstructured.UnstructuredList{}
-	list.SetGroupVersionKind(v1alpha2.GroupVersion.WithKind(v1alpha2.Kind + "List"))
-	for {
-		err := c.List(ctx, list, append(slices.Clone(options), client.Limit(perPage), client.Continue(list.GetContinue()))...)
-		if notServed(err) && list.GroupVersionKind().Version == v1alpha2.GroupVersion.Version {
-			list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha2.Kind + "List"))
-			continue
+	err := c.EachStack(ctx, func(live *unstructured.Unstructured) error {
+		stack, err := decode(live)
+		if err == nil {
+			found = append(found, *stack)
 		}
-		if err != nil {
-			return nil, Explain(err, "list", Resource, selected.Namespace)
-		}
-		if found, err = decodeAll(found, list.Items); err != nil {
-			return nil, err
-		}
-		switch {
-		case list.GetContinue() == "":
-			return found, nil
-		case len(found) >= MaxStacks:
-			return nil, errTooMany
-		}
-	}
-}
-
-// decodeAll appends the stacks of a page to a list.
-func decodeAll(
-	found []v1alpha2.LlamaStackDistribution, page []unstructured.Unstructured,
-) ([]v1alpha2.LlamaStackDistribution, error) {
-	for i := range page {
-		stack, err := decode(&page[i])
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, *stack)
+		return err
+	}, options...)
+	if err != nil {
+		return nil, err
 	}
 	return found, nil
+}
+
+// EachStack reads the stacks that the options select, one page at a time, and calls `take` for each of them. In a
+// cluster with the previous operator, they are in v1alpha1. It returns ErrTooMany after MaxStacks of them.
+func (c *Cluster) EachStack(
+	ctx context.Context, take func(*unstructured.Unstructured) error, options ...client.ListOption,
+) error {
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(v1alpha2.GroupVersion.WithKind(v1alpha2.Kind + "List"))
+	taken := 0
+	page := func() error {
+		for i := range list.Items {
+			if err := take(&list.Items[i]); err != nil {
+				return err
+			}
+		}
+		if taken += len(list.Items); taken >= MaxStacks && list.GetContinue() != "" {
+			return ErrTooMany
+		}
+		return nil
+	}
+	err := c.Pages(ctx, list, Resource, page, options...)
+	if notServed(err) && len(list.Items) == 0 {
+		list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha2.Kind + "List"))
+		err = c.Pages(ctx, list, Resource, page, options...)
+	}
+	return err
+}
+
+// Pages reads a list one page at a time, and calls `take` after each page. It explains the error of a request.
+func (c *Cluster) Pages(
+	ctx context.Context, list client.ObjectList, resource schema.GroupResource, take func() error,
+	options ...client.ListOption,
+) error {
+	selected := (&client.ListOptions{Limit: perPage}).ApplyOptions(options)
+	for {
+		if err := c.List(ctx, list, selected); err != nil {
+			return Explain(err, "list", resource, selected.Namespace)
+		}
+		if err := take(); err != nil {
+			return err
+		}
+		if selected.Continue = list.GetContinue(); selected.Continue == "" {
+			return nil
+		}
+	}
 }
 
 func newUnstructured(version schema.GroupVersion) *unstructured.Unstructured {

@@ -16,7 +16,9 @@ import (
 func Gather(documents []document.Document, names []string, namespace string) (*dryrun.Manifests, error) {
 	found := dryrun.Gather(documents, namespace)
 	if len(found.Stacks) == 0 {
-		return nil, nothing(found, names)
+		return nil, &app.Rejection{
+			Problems: append(slices.Clone(found.Notes), found.Nothing(names...)), Summary: "no stack was found",
+		}
 	}
 	return found, nil
 }
@@ -38,9 +40,4 @@ func choose(m *dryrun.Manifests, selector string) error {
 		return &app.Rejection{Problems: []string{fmt.Sprintf("--selector %q: no stack in the files matches the selector; correct the selector", selector)}, Summary: "no stack is selected"}
 	}
 	return nil
-}
-
-// nothing returns the error for files without a stack.
-func nothing(m *dryrun.Manifests, paths []string) error {
-	return &app.Rejection{Problems: append(slices.Clone(m.Notes), m.Nothing(paths...)), Summary: "no stack was found"}
 }
