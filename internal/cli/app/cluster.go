@@ -3,7 +3,6 @@ package app
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -30,7 +29,7 @@ func OnCluster(command *cobra.Command, streams Streams, flags *kube.Flags, versi
 	defer stop()
 	var page bytes.Buffer
 	if err := run(ctx, cluster, &page); err != nil {
-		return ClusterProblem(err)
+		return Rejected(err)
 	}
 	_, err = page.WriteTo(streams.Out)
 	return err
@@ -39,14 +38,6 @@ func OnCluster(command *cobra.Command, streams Streams, flags *kube.Flags, versi
 // Interruptible returns a context that ends when the user interrupts the command.
 func Interruptible(command *cobra.Command) (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(command.Context(), os.Interrupt, syscall.SIGTERM)
-}
-
-// ClusterProblem returns an error from a request to the cluster as a rejection, which results in exit code 1.
-func ClusterProblem(err error) error {
-	if rejected, is := errors.AsType[*Rejection](err); is {
-		return rejected
-	}
-	return &Rejection{Problems: []string{err.Error()}}
 }
 
 // AddOperatorNamespace adds the flag for the namespace of the operator.

@@ -10,14 +10,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/dryrun"
 )
 
-// OrSummary returns an error as a rejection with a summary. It does not change a rejection.
-func OrSummary(err error, summary string) error {
-	if _, said := errors.AsType[*Rejection](err); err == nil || said {
-		return err
-	}
-	return &Rejection{Problems: []string{err.Error()}, Summary: summary}
-}
-
 // Rejection is an error, for example about an invalid manifest, for which the exit code is 1 unless `code` is set. A
 // command may already have printed some of the problems.
 type Rejection struct {
@@ -96,5 +88,18 @@ func (p Printer) Remarks(s dryrun.Stack, found dryrun.Outcome) {
 // OK prints a message after "ok:".
 func (p Printer) OK(message string) { p.labeled(green, "ok:", message) }
 
-// Rejected returns an error as a rejection, for which the exit code is 1.
-func Rejected(err error) error { return &Rejection{Summary: "error: " + err.Error()} }
+// Rejected returns an error as a rejection, for which the exit code is 1. It does not change a rejection.
+func Rejected(err error) error {
+	if rejected, is := errors.AsType[*Rejection](err); is {
+		return rejected
+	}
+	return &Rejection{Problems: []string{err.Error()}}
+}
+
+// OrSummary returns an error as a rejection with a summary. It does not change a rejection.
+func OrSummary(err error, summary string) error {
+	if _, said := errors.AsType[*Rejection](err); err == nil || said {
+		return err
+	}
+	return &Rejection{Problems: []string{err.Error()}, Summary: summary}
+}

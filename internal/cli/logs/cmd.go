@@ -68,7 +68,7 @@ func Command(streams app.Streams, version string) *cobra.Command {
 			ctx, stop := app.Interruptible(command)
 			defer stop()
 			if err := options.run(ctx, cluster, args[0], streams); err != nil && ctx.Err() == nil {
-				return app.ClusterProblem(err)
+				return app.Rejected(err)
 			}
 			return nil
 		},

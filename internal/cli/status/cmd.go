@@ -213,7 +213,7 @@ func watchPages(
 		case ctx.Err() != nil:
 			return nil //nolint:nilerr // the user ended the command
 		case err != nil && first:
-			return app.ClusterProblem(err)
+			return app.Rejected(err)
 		case err != nil: // the next request may succeed
 			write = errorPage(err)
 		}

@@ -183,7 +183,7 @@ func (o *validateOptions) connect(command *cobra.Command, version string) (err e
 		o.Namespace = o.cluster.Namespace
 	}
 	if _, err := o.cluster.Version(); err != nil {
-		return app.ClusterProblem(err)
+		return app.Rejected(err)
 	}
 	return nil
 }

@@ -80,7 +80,7 @@ func (o *versionOptions) run(ctx context.Context, version string, p app.Printer,
 		return err
 	}
 	if failed != nil {
-		return app.ClusterProblem(failed)
+		return app.Rejected(failed)
 	}
 	return nil
 }
