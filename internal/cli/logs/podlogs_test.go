@@ -87,8 +87,10 @@ func TestChoose(t *testing.T) {
 			[]corev1.Pod{pod("a", 9, blocked)}, logs.Options{Previous: true}, []logs.Target{{Pod: "a", Container: "reconcile-registry"}}, "",
 		},
 		"an init container by name": {
-			[]corev1.Pod{pod("a", 9, ready)}, logs.Options{Container: "make-directories"},
-			[]logs.Target{{Pod: "a", Container: "make-directories"}}, "",
+			[]corev1.Pod{pod("a", 9, ready)},
+			logs.Options{Container: "make-directories"},
+			[]logs.Target{{Pod: "a", Container: "make-directories"}},
+			"",
 		},
 		"unknown container": {
 			[]corev1.Pod{pod("a", 9)},
