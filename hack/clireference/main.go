@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/kube"
 )
 
 func main() {

@@ -8,7 +8,7 @@ PURE := $(patsubst %,./%/...,$(PURE_PACKAGES))
 # times as slow, so two packages run without it, except for some of their tests: those with a running operator, and those
 # in which several goroutines use the registry client.
 RACE_PACKAGES := internal/operator/manager internal/operator/webhook internal/cluster/migration internal/cluster/apply internal/cli/bundle internal/cluster/informer internal/cluster/probe \
-	internal/cluster/resolve/registry/cloud internal/operator/controller/metrics internal/operator/controller/queue internal/cluster/share internal/cli/forward internal/cli/inspect internal/cli/podlogs internal/cli/progress
+	internal/cluster/resolve/registry/cloud internal/operator/controller/metrics internal/operator/controller/queue internal/cluster/share internal/cli/app/forward internal/cli/status internal/cli/logs internal/cli/app/progress
 RACE := $(patsubst %,./%/...,$(RACE_PACKAGES))
 PARTLY_RACE := ./internal/operator/controller ./internal/cluster/resolve/registry
 RACE_TESTS := ^Test(Running|Pool|Watch|ManyStacks|Together)

@@ -123,7 +123,7 @@ func TestSurveyWithoutRights(t *testing.T) {
 	if got.code != 1 {
 		t.Errorf("without any right: exit code %d, want 1", got.code)
 	}
-	contains(t, got.err, "is forbidden")
+	contains(t, got.err, "list the stacks: you cannot list llamastackdistributions.llamastack.io in all namespaces")
 	contains(t, got.err, "set --namespace to a namespace whose stacks you can list")
 }
 

@@ -3,75 +3,36 @@ package cli
 import (
 	"cmp"
 	"errors"
-	"io"
 	"runtime/debug"
-	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/progress"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/visible"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/kube"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/bundle"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/chat"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/convert"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/diff"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/doctor"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/events"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/image"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/logs"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/migrate"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/models"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/open"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/providers"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/starter"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/support"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/upgrade"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/validate"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/version"
 )
 
 // Streams contains the input and the outputs of a command.
-type Streams struct {
-	In       io.Reader
-	Out, Err io.Writer
-	// Color enables colored messages with --color auto. Set it only for a terminal.
-	Color bool
-	// Width is the number of columns of the terminal. Zero means that Out is not a terminal.
-	Width int
-	// Terminal reports whether Err is a terminal. Without a terminal, commands show no progress.
-	Terminal bool
-
-	// choice is the value of --color.
-	choice *colorChoice
-}
-
-// colored reports whether messages have colors.
-func (s *Streams) colored() bool {
-	if s.choice == nil || *s.choice == colorAuto {
-		return s.Color
-	}
-	return *s.choice == colorAlways
-}
-
-// progress returns the line that shows the progress of a command.
-func (s *Streams) progress() *progress.Line {
-	if !s.Terminal {
-		return progress.New(nil)
-	}
-	return progress.New(visible.Raw(s.Err))
-}
-
-// colorChoice is a value of --color.
-type colorChoice string
-
-// These constants are the values of --color.
-const (
-	colorAuto   colorChoice = "auto"
-	colorAlways colorChoice = "always"
-	colorNever  colorChoice = "never"
-)
-
-var colorChoices = []string{string(colorAuto), string(colorAlways), string(colorNever)}
-
-// String returns the value.
-func (c *colorChoice) String() string { return string(*c) }
-
-// Type returns the name of the value's type for help texts.
-func (c *colorChoice) Type() string { return "string" }
-
-// Set sets the value. It returns an error for an invalid value.
-func (c *colorChoice) Set(value string) error {
-	if !slices.Contains(colorChoices, value) {
-		return unknownValue("--color", value, colorChoices)
-	}
-	*c = colorChoice(value)
-	return nil
-}
+type Streams = app.Streams
 
 // exitCodes is the table of exit codes in the root command's help. The page docs/reference/cli/README.md contains the
 // same codes.
@@ -96,7 +57,7 @@ error of any kind.`
 // NewCommand returns the command kubectl-llamastack with all its subcommands. `version` is the output of --version. If
 // it is empty, versionOr determines the output.
 func NewCommand(streams Streams, version string) *cobra.Command {
-	streams.Out, streams.Err = visible.New(streams.Out), visible.New(streams.Err)
+	streams = streams.Prepared()
 	root := &cobra.Command{
 		Use:           "kubectl-llamastack",
 		Short:         "Write, check and operate stacks for the Llama Stack operator",
@@ -108,14 +69,9 @@ func NewCommand(streams Streams, version string) *cobra.Command {
 	root.SetIn(streams.In)
 	root.SetOut(streams.Out)
 	root.SetErr(streams.Err)
-	if streams.choice == nil {
-		streams.choice = new(colorChoice)
-	}
-	*streams.choice = colorAuto
-	root.PersistentFlags().Var(streams.choice, "color",
-		"colors in messages: auto (on a terminal, unless $NO_COLOR is set), always or never")
+	root.PersistentFlags().AddFlag(streams.ColorFlag())
 	addCommands(root, streams)
-	completeAll(root)
+	app.CompleteAll(root)
 	separateConnection(root)
 	return root
 }
@@ -137,15 +93,15 @@ func separateConnection(root *cobra.Command) {
 }
 
 func addCommands(root *cobra.Command, streams Streams) {
-	version := root.Version
-	addGroup(root, "Commands for manifests:", newInitCommand(streams), newRenderCommand(streams),
-		newValidateCommand(streams, version), newProvidersCommand(streams), newUpgradeCheckCommand(streams, version),
-		newConvertCommand(streams))
-	addGroup(root, "Commands for clusters:", newStatusCommand(streams, version), newDiffCommand(streams, version),
-		newModelsCommand(streams, version), newChatCommand(streams, version), newOpenCommand(streams, version),
-		newLogsCommand(streams, version), newEventsCommand(streams, version), newDoctorCommand(streams, version),
-		newSupportBundleCommand(streams, version), newMigrateCommand(streams, version), newVersionCommand(streams, version))
-	addGroup(root, "Commands for images:", newImageCommand(streams), newBundleCommand(streams))
+	own := root.Version
+	addGroup(root, "Commands for manifests:", starter.Command(streams), render.Command(streams),
+		validate.Command(streams, own), providers.Command(streams), upgrade.Command(streams, own),
+		convert.Command(streams))
+	addGroup(root, "Commands for clusters:", status.Command(streams, own), diff.Command(streams, own),
+		models.Command(streams, own), chat.Command(streams, own), open.Command(streams, own),
+		logs.Command(streams, own), events.Command(streams, own), doctor.Command(streams, own),
+		support.Command(streams, own), migrate.Command(streams, own), version.Command(streams, own))
+	addGroup(root, "Commands for images:", image.Command(streams), bundle.Command(streams))
 }
 
 // addGroup adds a group of commands. The help lists the group under the title.
@@ -159,20 +115,19 @@ func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
 
 // Run executes the command line, prints its error, and returns the exit code. See exitCodes.
 func Run(streams Streams, version string, args []string) int {
-	streams.choice = new(colorChoice)
-	streams.Out, streams.Err = visible.New(streams.Out), visible.New(streams.Err)
+	streams = streams.Prepared()
 	root := NewCommand(streams, version)
 	root.SetArgs(args)
 	err := root.Execute()
 	if err == nil {
 		return 0
 	}
-	printer := newPrinter(streams)
-	if rejected, ok := errors.AsType[*rejection](err); ok {
-		printer.rejection(rejected)
-		return cmp.Or(rejected.code, 1)
+	printer := app.NewPrinter(streams)
+	if rejected, ok := errors.AsType[*app.Rejection](err); ok {
+		printer.Rejection(rejected)
+		return cmp.Or(rejected.Code, 1)
 	}
-	printer.problem(err.Error())
+	printer.Problem(err.Error())
 	return 2
 }
 
@@ -186,11 +141,4 @@ func versionOr(version string) string {
 		return info.Main.Version
 	}
 	return "development"
-}
-
-// must panics if cobra returns an error for a flag. Only an incorrect flag name in the code causes such an error.
-func must(err error) {
-	if err != nil {
-		panic(err)
-	}
 }

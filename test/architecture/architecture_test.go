@@ -54,6 +54,7 @@ func TestCheck(t *testing.T) {
 		{Path: "internal/names", Kind: Pure, Imports: []string{"api/..."}},
 		{Path: "internal/engine/...", Kind: Pure, Imports: []string{"api/..."}},
 		{Path: "internal/controller", Imports: []string{"internal/names", "internal/engine/..."}},
+		{Path: "internal/cli/...", Imports: []string{"internal/names"}, Apart: true},
 	}
 	tests := map[string]struct {
 		pkg     string
@@ -90,6 +91,13 @@ func TestCheck(t *testing.T) {
 			pkg: "internal/engine", imports: []string{module + "/internal/names"},
 			want: []string{"internal/engine: imports " + module + "/internal/names: internal/engine/... must not import this package; " +
 				"remove the import, or add the package to the row for internal/engine/... in Rules"},
+		},
+		"the top of a tree of separate folders": {pkg: "internal/cli", imports: []string{module + "/internal/cli/render"}},
+		"within a separate folder":              {pkg: "internal/cli/render", imports: []string{module + "/internal/cli/render/x"}},
+		"between separate folders": {
+			pkg: "internal/cli/render", imports: []string{module + "/internal/cli/renderer"},
+			want: []string{"internal/cli/render: imports " + module + "/internal/cli/renderer: internal/cli/... must not import this package; " +
+				"remove the import, or add the package to the row for internal/cli/... in Rules"},
 		},
 		"an API importing internals": {
 			pkg: "api/v1", imports: []string{module + "/internal/names"},

@@ -58,7 +58,7 @@ func Check(module string, rules []Rule, packages []Package) []string {
 			continue
 		}
 		for _, imported := range pkg.Imports {
-			if complaint := complain(module, rule, imported); complaint != "" {
+			if complaint := complain(module, path, &rule, imported); complaint != "" {
 				problems = append(problems, fmt.Sprintf("%s: imports %s: %s", path, imported, complaint))
 			}
 		}
@@ -67,10 +67,10 @@ func Check(module string, rules []Rule, packages []Package) []string {
 	return problems
 }
 
-// complain describes how an import violates a rule. It returns an empty string if the import is allowed.
-func complain(module string, rule Rule, imported string) string {
+// complain describes how an import of a package violates a rule. It returns an empty string if the import is allowed.
+func complain(module, pkg string, rule *Rule, imported string) string {
 	if path, ours := below(module, imported); ours {
-		if matches(rule.Path, path) || matchesAny(rule.Imports, path) {
+		if rule.within(pkg, path) || matchesAny(rule.Imports, path) {
 			return ""
 		}
 		return fmt.Sprintf("%[1]s must not import this package; remove the import, or add the package to the row for %[1]s in Rules",

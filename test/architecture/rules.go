@@ -23,8 +23,11 @@ type Rule struct {
 	// all packages below it.
 	Path string
 	Kind Kind
-	// Imports are patterns of packages below the module. Packages of one rule may import one another.
+	// Imports are patterns of packages below the module. Packages of one rule may import one another, unless Apart is set.
 	Imports []string
+	// Apart keeps the folders of the tree apart: a package in one of them imports no package of another. The package at
+	// the top of the tree imports them all.
+	Apart bool
 }
 
 // Rules is the table that this repository must follow, from the bottom up. The longest row that matches a package
@@ -40,7 +43,8 @@ var Rules = []Rule{
 	{Path: "internal/cluster/...", Imports: slices.Concat(coreAndAPI, []string{"internal/migrate/..."})},
 	{Path: "internal/operator/controller/controllertest", Imports: []string{"..."}},
 	{Path: "internal/operator/...", Imports: above},
-	{Path: "internal/cli/...", Imports: above},
+	{Path: "internal/cli/app/...", Imports: above},
+	{Path: "internal/cli/...", Imports: slices.Concat(above, []string{"internal/cli/app/..."}), Apart: true},
 	{Path: "internal/playground", Kind: Pure, Imports: slices.Concat(coreAndAPI, []string{"internal/migrate/..."})},
 	{Path: "cmd/manager", Imports: []string{"internal/operator/..."}},
 	{Path: "cmd/kubectl-llamastack", Imports: []string{"internal/cli"}},
@@ -70,6 +74,16 @@ func find(rules []Rule, pkg string) (longest Rule, found bool) {
 		}
 	}
 	return longest, found
+}
+
+// within reports whether a package of the rule may import another package of the rule.
+func (r *Rule) within(pkg, imported string) bool {
+	if !r.Apart || !matches(r.Path, imported) {
+		return matches(r.Path, imported)
+	}
+	tree := strings.TrimSuffix(r.Path, "/...")
+	folder, _, _ := strings.Cut(strings.TrimPrefix(pkg, tree+"/"), "/")
+	return pkg == tree || matches(tree+"/"+folder+"/...", imported)
 }
 
 // matches reports whether a pattern of the go command matches a package: "a/..." matches a and every package below it,

@@ -19,7 +19,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/forward"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/forward"
 )
 
 // The test uses the command line for each step from the manifest to an answer, as a user with permissions in only one

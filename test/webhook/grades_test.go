@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/definition"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/definition"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/document"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/findings"

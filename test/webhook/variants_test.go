@@ -18,7 +18,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/definition"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/definition"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/document"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/dryrun"

@@ -1,4 +1,2 @@
-// Package doctor checks an installation of the operator. It examines facts from the cluster: the API server's version,
-// the definition of the kind, the operator's Deployments, leases, webhooks, certificate, admission policy, permissions
-// and configuration, the caller's permissions, and the stacks.
+// Package doctor implements the command doctor. It prints the findings of package installation.
 package doctor

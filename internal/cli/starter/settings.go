@@ -73,8 +73,10 @@ func (p *Plan) checkRequired(given map[string]bool) error {
 // number.
 func (p *Plan) settingValue(name, value string) string {
 	key, _ := p.Kind.Config.Key(name)
-	if key.Type != nil && takesText(key.Type.String()) {
-		return scalar(value)
+	if key.Type != nil {
+		if typ := key.Type.String(); typ == "str" || strings.HasPrefix(typ, "str ") {
+			return scalar(value)
+		}
 	}
 	var parsed any
 	if err := yaml.Unmarshal([]byte(value), &parsed); err != nil || parsed == nil {
@@ -87,8 +89,6 @@ func (p *Plan) settingValue(name, value string) string {
 		return scalar(value)
 	}
 }
-
-func takesText(typ string) bool { return typ == "str" || strings.HasPrefix(typ, "str ") }
 
 // scalar returns a string as a YAML scalar on one line.
 func scalar(text string) string {

@@ -10,7 +10,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/doctor"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/installation"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/redact"
 )
 
@@ -47,8 +47,8 @@ type Material struct {
 	Events []map[string]any
 	// Logs are container logs.
 	Logs []Log
-	// Findings are the findings of package doctor.
-	Findings []doctor.Finding
+	// Findings are the findings of package installation.
+	Findings []installation.Finding
 	// LeftOut contains a sentence for each object or log that was not read, with the reason.
 	LeftOut []string
 }

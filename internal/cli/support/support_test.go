@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/doctor"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/installation"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/support"
 )
 
@@ -117,7 +117,7 @@ spec:
 	}
 	m := &support.Material{
 		Versions: map[string]string{"command": "1.2.3"},
-		Findings: []doctor.Finding{{Status: doctor.Error, Message: "api_key=" + canary("finding")}},
+		Findings: []installation.Finding{{Status: installation.Error, Message: "api_key=" + canary("finding")}},
 		LeftOut:  []string{"password: " + canary("leftout")},
 		Events: []map[string]any{
 			parse(t, `{kind: Event, metadata: {name: e, namespace: a, annotations: {x: cAnArY-eventannotation-7d1f}}, reason: Failed, message: "cannot use cAnArY-secret-7d1f; token: cAnArY-event-7d1f"}`),

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/files"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/files"
 )
 
 // The title of a document contains its position. Unreadable text becomes a document with a problem.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/files"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/files"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/document"
 )
 

@@ -1,0 +1,72 @@
+package definition_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/definition"
+)
+
+func object(t testing.TB, version, metadata, spec string) map[string]any {
+	t.Helper()
+	var found map[string]any
+	if err := yaml.Unmarshal([]byte("apiVersion: llamastack.io/"+version+"\nkind: LlamaStackDistribution\nmetadata: "+metadata+"\nspec: "+spec+"\n"), &found); err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// TestSameAnswers in test/webhook compares many more objects with an API server.
+func TestCheck(t *testing.T) {
+	const spec, older = "{distribution: {name: starter}}", "{server: {distribution: {name: starter}}}"
+	for name, c := range map[string]struct {
+		version, metadata, spec string
+		want                    []string
+	}{
+		"valid":               {"v1alpha2", "{name: a}", spec, nil},
+		"valid, generated":    {"v1alpha2", "{generateName: a-}", spec, nil},
+		"valid v1alpha1":      {"v1alpha1", "{name: a}", older, nil},
+		"unknown field":       {"v1alpha2", "{name: a, nam: b}", "{distribution: {name: starter}, a: {b: c}}", []string{"spec.a", "metadata.nam"}},
+		"v1alpha1, unknown":   {"v1alpha1", "{name: a}", "{a: b, server: {distribution: {name: starter}}}", []string{"spec.a"}},
+		"name":                {"v1alpha2", "{name: A}", spec, []string{"metadata.name"}},
+		"no name":             {"v1alpha2", "{}", spec, []string{"metadata.name"}},
+		"namespace":           {"v1alpha2", "{name: a, namespace: A}", spec, []string{"metadata.namespace"}},
+		"label":               {"v1alpha2", "{name: a, labels: {a: b c}}", spec, []string{"metadata.labels"}},
+		"finalizer":           {"v1alpha2", "{name: a, finalizers: [a b]}", spec, []string{"metadata.finalizers"}},
+		"type":                {"v1alpha2", "{name: a}", "{distribution: {name: 5}}", []string{"spec.distribution.name"}},
+		"null is absent":      {"v1alpha2", "{name: a}", "{distribution: {name: starter}, workload: null}", nil},
+		"null in a list":      {"v1alpha2", "{name: a}", "{distribution: {name: starter}, disabled: [null]}", []string{"spec.disabled[0]"}},
+		"a set has two":       {"v1alpha2", "{name: a}", "{distribution: {name: starter}, disabled: [eval, eval]}", []string{"spec.disabled[1]"}},
+		"rule":                {"v1alpha2", "{name: a}", "{distribution: {name: starter, image: b}}", []string{"spec.distribution"}},
+		"policy":              {"v1alpha2", "{name: a}", "{distribution: {name: starter}, providers: {inference: {provider: 5}}}", []string{"spec.providers.inference.provider"}},
+		"policy, in v1alpha1": {"v1alpha1", "{name: a}", "{server: {distribution: {name: starter}, providers: {inference: {provider: 5}}}}", []string{"spec.server.providers.inference.provider"}},
+		"another version":     {"v1", "{name: a}", "{}", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			errs, err := definition.Check(object(t, c.version, c.metadata, c.spec), "default")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var paths []string
+			for _, one := range errs {
+				paths = append(paths, strings.TrimPrefix(one.Field, "."))
+			}
+			if diff := cmp.Diff(c.want, paths); diff != "" {
+				t.Errorf("paths of %v (-want +got):\n%s", errs, diff)
+			}
+		})
+	}
+}
+
+// BenchmarkCheck measures one object, after the definition and the policy are compiled.
+func BenchmarkCheck(b *testing.B) {
+	one := object(b, "v1alpha2", "{name: a}", "{distribution: {name: starter}, providers: {inference: {provider: vllm}}}")
+	for b.Loop() {
+		if errs, err := definition.Check(one, "default"); err != nil || len(errs) > 0 {
+			b.Fatal(errs, err)
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package planner
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/kube"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/document"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/dryrun"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/facts"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+// TestSamePlan checks that the facts that a user's client reads and those in files lead to the same objects, for every
+// manifest of test/contract. Package controller has the same test for the facts of the operator.
+func TestSamePlan(t *testing.T) {
+	files, err := filepath.Glob("../../../../test/contract/testdata/cases/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files, error %v", len(files), err)
+	}
+	gateway := operatorconfig.Config{Gateway: &operatorconfig.Gateway{Name: "public", Namespace: "gateways"}}
+	for where, tc := range map[string]samePlan{
+		"anywhere":     {},
+		"on OpenShift": {serves: []schema.GroupVersionKind{facts.Constraints, render.RouteKind}},
+		"with a Gateway": {config: gateway, serves: []schema.GroupVersionKind{
+			render.HTTPRouteKind, render.BackendTLSPolicyKind,
+		}},
+	} {
+		for _, file := range files {
+			t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml")+" "+where, func(t *testing.T) {
+				data, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				tc.check(t, data)
+			})
+		}
+	}
+}
+
+// samePlan is a cluster for which two plans of a stack are compared.
+type samePlan struct {
+	config operatorconfig.Config
+	serves []schema.GroupVersionKind
+}
+
+func (c samePlan) check(t *testing.T, manifests []byte) {
+	t.Helper()
+	m := dryrun.Gather(document.Parse("case.yaml", manifests, false), "team")
+	scheme, err := testutil.NewScheme()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var objects []client.Object
+	for key, object := range m.ConfigMaps {
+		object.Namespace = key.Namespace
+		objects = append(objects, object)
+	}
+	r := New(&kube.Cluster{
+		Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build(), Namespace: "team",
+	}, "")
+	r.Config = c.config
+	for _, kind := range []schema.GroupVersionKind{
+		facts.Constraints, render.RouteKind, render.HTTPRouteKind, render.BackendTLSPolicyKind,
+	} {
+		r.served[kind] = false
+	}
+	for _, kind := range c.serves {
+		r.served[kind] = true
+	}
+	m.Config, m.Platform = c.config, facts.Platform{
+		OpenShift: r.served[facts.Constraints],
+		Serves:    func(kind schema.GroupVersionKind) bool { return r.served[kind] },
+	}
+	for _, s := range m.Stacks {
+		known, err := r.Running(t.Context(), s.Object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		live, err := r.References(t.Context(), s.Object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		live.Secrets = m.Secrets
+		want, got := m.Plan(s), live.With(known).Plan(s)
+		if diff := cmp.Diff(objectsOf(t, want), objectsOf(t, got)); diff != "" {
+			t.Errorf("objects for files (-), and for the cluster (+):\n%s", diff)
+		}
+	}
+}
+
+// objectsOf returns the objects of a plan as text, or the errors if there is no plan.
+func objectsOf(t *testing.T, found dryrun.Outcome) []string {
+	t.Helper()
+	if found.Plan == nil {
+		return found.Errors
+	}
+	objects, err := dryrun.Objects(found.Plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var texts []string
+	for _, object := range objects {
+		texts = append(texts, string(object.Text))
+	}
+	return texts
+}

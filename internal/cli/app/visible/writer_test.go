@@ -1,0 +1,89 @@
+package visible_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"testing"
+	"unicode"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/visible"
+)
+
+func TestWriter(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                      "",
+		"plain, ünïcode 🦙\n\tb": "plain, ünïcode 🦙\n\tb",
+		"\x1b[2J":               `\u001b[2J`,
+		"a\rb":                  `a\u000db`,
+		"a\r\nb":                "a\r\nb",
+		"\u009b31m":             `\u009b31m`,
+		"\x9b31m":               `\x9b31m`,
+		"bell\a\x7f\x00":        `bell\u0007\u007f\u0000`,
+		"�":                     "�",
+	} {
+		var whole, parts bytes.Buffer
+		if _, err := io.WriteString(visible.New(&whole), text); err != nil {
+			t.Fatal(err)
+		}
+		w := visible.New(&parts)
+		for i := range len(text) {
+			if n, err := w.Write([]byte{text[i]}); n != 1 || err != nil {
+				t.Fatal(n, err)
+			}
+		}
+		for name, got := range map[string]string{
+			"whole": whole.String(), "parts": parts.String(), "text": visible.Text(text),
+		} {
+			if got != want {
+				t.Errorf("%q, %s: %q, want %q", text, name, got, want)
+			}
+		}
+	}
+}
+
+// The output of JSON and YAML encoders keeps its meaning.
+func TestEncoded(t *testing.T) {
+	var all []rune
+	for r := rune(1); r < 0x200; r++ {
+		all = append(all, r)
+	}
+	for _, text := range []string{string(all), "\u0085", "a\u009bb\x7f"} {
+		data, err := json.Marshal(map[string]string{"a": text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		asYAML, err := yaml.JSONToYAML([]byte(visible.Text(string(data))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got map[string]string
+		if err := json.Unmarshal([]byte(visible.Text(string(data))), &got); err != nil || got["a"] != text {
+			t.Errorf("JSON %q: %v: %q", data, err, got["a"])
+		}
+		if got := visible.Text(string(asYAML)); got != string(asYAML) {
+			t.Errorf("YAML %q became %q", asYAML, got)
+		}
+	}
+}
+
+func FuzzText(f *testing.F) {
+	f.Add("a\x1b[31mb", 3)
+	f.Fuzz(func(t *testing.T, text string, at int) {
+		var page bytes.Buffer
+		w := visible.New(&page)
+		at = max(0, min(at, len(text)))
+		_, _ = io.WriteString(w, text[:at])
+		_, _ = io.WriteString(w, text[at:]+"\n")
+		if got := visible.Text(text + "\n"); page.String() != got {
+			t.Errorf("%q in two parts, %q in one", page.String(), got)
+		}
+		for _, r := range page.String() {
+			if unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r' && r != '\u0085' {
+				t.Errorf("%q contains %q", page.String(), r)
+			}
+		}
+	})
+}

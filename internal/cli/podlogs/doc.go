@@ -1,3 +1,0 @@
-// Package podlogs chooses the pods and containers whose logs a command shows, and merges the logs of several pods line
-// by line. Its memory usage does not depend on the length of a line.
-package podlogs

@@ -1,0 +1,173 @@
+package starter
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/provider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
+)
+
+// questions asks questions, and reads the answers line by line.
+type questions struct {
+	in *bufio.Scanner
+	p  app.Printer
+}
+
+// ask asks for all values of a manifest.
+func (q *questions) ask(o *initOptions) error {
+	a := &o.answers
+	for _, ask := range []func(*Answers) error{q.server, q.provider, q.models, q.store, q.exposure} {
+		if err := ask(a); err != nil {
+			return err
+		}
+	}
+	if o.output != "" {
+		return nil
+	}
+	var err error
+	o.output, err = q.line("File to write, or - for standard output", a.Name+".yaml")
+	return err
+}
+
+func (q *questions) server(a *Answers) error {
+	if a.Name == "" {
+		if err := q.text(a, &a.Name, FlagName, "Name of the stack", DefaultName); err != nil {
+			return err
+		}
+	}
+	return q.text(a, &a.Release, FlagRelease,
+		"Server release: "+strings.Join(release.Offered(), ", ")+", or empty for the operator's default", "")
+}
+
+func (q *questions) provider(a *Answers) error {
+	q.p.Line("Model providers: %s", strings.Join(Providers(a.Release), ", "))
+	if err := q.text(a, &a.Provider, FlagProvider, "Provider", DefaultProvider); err != nil {
+		return err
+	}
+	kind, ok := a.KindOf()
+	if !ok {
+		return nil
+	}
+	if kind.EndpointKey != "" {
+		question, preset := "URL of the provider, or empty for its public service", ""
+		if NeedsEndpoint(kind) {
+			question, preset = "URL of the provider", "http://"+kind.Short()+":8000"
+		}
+		if err := q.text(a, &a.Endpoint, FlagEndpoint, question, preset); err != nil {
+			return err
+		}
+	}
+	if kind.CredentialKey != "" {
+		if err := q.secret(a, kind); err != nil {
+			return err
+		}
+	}
+	return q.required(a, kind)
+}
+
+func (q *questions) secret(a *Answers, kind *provider.Type) error {
+	question, preset := "Secret with the API key, as NAME/KEY, or empty for none", ""
+	if kind.NeedsCredential() && a.Endpoint == "" {
+		question, preset = "Secret with the API key, as NAME/KEY", DefaultSecret(kind)
+	}
+	return q.text(a, &a.Secret, FlagSecret, question, preset)
+}
+
+// required asks for the settings that the server needs to start.
+func (q *questions) required(a *Answers, kind *provider.Type) error {
+	for _, key := range Required(kind) {
+		for {
+			value, err := q.line("Setting "+key, "")
+			if err != nil {
+				return err
+			}
+			if value != "" {
+				a.Settings = append(a.Settings, key+"="+value)
+				break
+			}
+		}
+	}
+	return nil
+}
+
+func (q *questions) models(a *Answers) error {
+	answer, err := q.line("Models, separated by commas, or empty for none", "")
+	if err != nil {
+		return err
+	}
+	for model := range strings.SplitSeq(answer, ",") {
+		if model = strings.TrimSpace(model); model != "" {
+			a.Models = append(a.Models, model)
+		}
+	}
+	return nil
+}
+
+func (q *questions) store(a *Answers) error {
+	if err := q.text(a, &a.Store, FlagStore, "Storage: "+strings.Join(Stores(), ", "),
+		StoreSQLite); err != nil {
+		return err
+	}
+	if a.Store == StoreRedis {
+		if err := q.text(a, &a.StoreEndpoint, FlagStoreEndpoint, "Address of Redis, HOST:PORT",
+			DefaultStoreEndpoint); err != nil {
+			return err
+		}
+		if err := q.text(a, &a.StoreSecret, FlagStoreSecret, "Secret with the password, as NAME/KEY, or empty for none", ""); err != nil {
+			return err
+		}
+	}
+	switch a.Store {
+	case StorePostgres:
+		return q.text(a, &a.StoreSecret, FlagStoreSecret, "Secret with the connection string, as NAME/KEY", a.Name+"-postgres/url")
+	case StoreSQLite, StoreRedis:
+		return q.text(a, &a.VolumeSize, FlagVolumeSize, "Size of the volume", DefaultVolumeSize)
+	default:
+		return nil
+	}
+}
+
+func (q *questions) exposure(a *Answers) error {
+	return q.text(a, &a.Expose, FlagExpose, "Host name for clients outside the cluster, or empty for none", "")
+}
+
+// text asks a question until the answer is valid. It ignores errors about other answers, which other questions report.
+func (q *questions) text(a *Answers, into *string, flag, question, preset string) error {
+	for {
+		answer, err := q.line(question, preset)
+		if err != nil {
+			return err
+		}
+		*into = answer
+		_, err = Check(*a)
+		wrong, ok := errors.AsType[*Error](err)
+		if !ok || wrong.Flag != flag {
+			return nil
+		}
+		q.p.Problem(err.Error())
+	}
+}
+
+// line asks a question once, and returns the answer, or the default for an empty answer. It returns an error if the
+// input ends before the answer, because an absent answer does not select the default.
+func (q *questions) line(question, preset string) (string, error) {
+	shown := ""
+	if preset != "" {
+		shown = " [" + preset + "]"
+	}
+	_, _ = fmt.Fprintf(q.p.W, "%s%s: ", question, shown)
+	if q.in.Scan() {
+		return cmp.Or(strings.TrimSpace(q.in.Text()), preset), nil
+	}
+	q.p.Line("")
+	if err := q.in.Err(); err != nil {
+		return "", fmt.Errorf("read the answer to the question %q from standard input: %w", question, err)
+	}
+	return "", fmt.Errorf("standard input ended before you answered the question %q; answer the questions on a "+
+		"terminal, or set flags: see kubectl llamastack init --help", question)
+}

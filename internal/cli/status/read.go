@@ -1,0 +1,176 @@
+package status
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/kube"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/modellist"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
+)
+
+// reader reads the objects of a stack.
+type reader struct {
+	cluster *kube.Cluster
+	stack   *v1alpha2.LlamaStackDistribution
+
+	lock   sync.Mutex
+	facts  *Facts
+	failed error
+}
+
+// Read returns the facts about a stack, except the time, which the caller sets. If the caller is not allowed to read an
+// object, the facts name the object. If the models cannot be read for any other reason, Read ignores the error. For
+// objects other than the models, Read returns the first error that is not a missing permission.
+func Read(
+	ctx context.Context,
+	cluster *kube.Cluster,
+	stack *v1alpha2.LlamaStackDistribution,
+) (*Facts, error) {
+	r := &reader{cluster: cluster, stack: stack, facts: &Facts{Stack: stack, Flags: cluster.Selection()}}
+	steps := []func(context.Context){r.deployment, r.replicaSets, r.pods, r.claims, r.models}
+	if workload := stack.Spec.Workload; workload != nil && workload.Autoscaling != nil {
+		steps = append(steps, r.autoscaler)
+	}
+	if networking := stack.Spec.Networking; networking != nil && networking.Expose != nil {
+		steps = append(steps, r.exposures)
+	}
+	var group sync.WaitGroup
+	for _, step := range steps {
+		group.Go(func() { step(ctx) })
+	}
+	group.Wait()
+	slices.Sort(r.facts.Unseen)
+	return r.facts, r.failed
+}
+
+// set changes the facts under the lock.
+func (r *reader) set(change func(*Facts)) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	change(r.facts)
+}
+
+// fail records a request's explained error, and reports whether there is an error.
+func (r *reader) fail(err error) bool {
+	if err == nil {
+		return false
+	}
+	if denied, ok := errors.AsType[*kube.Denied](err); ok {
+		text, _, _ := strings.Cut(denied.Error(), ";")
+		r.set(func(facts *Facts) { facts.Unseen = append(facts.Unseen, text) })
+		return true
+	}
+	r.set(func(*Facts) { r.failed = cmp.Or(r.failed, err) })
+	return true
+}
+
+// get reads an object, and reports whether it was read.
+func (r *reader) get(ctx context.Context, name string, object client.Object, resource schema.GroupResource) bool {
+	err := r.cluster.Get(ctx, client.ObjectKey{Namespace: r.stack.Namespace, Name: name}, object)
+	return !apierrors.IsNotFound(err) && !r.fail(kube.Explain(err, "get", resource, r.stack.Namespace))
+}
+
+// list reads a list, and calls `take` after each page.
+func (r *reader) list(
+	ctx context.Context, selector labels.Selector, list client.ObjectList, resource schema.GroupResource, take func(),
+) {
+	r.fail(r.cluster.Pages(ctx, list, resource, func() error { take(); return nil },
+		client.InNamespace(r.stack.Namespace), client.MatchingLabelsSelector{Selector: selector}))
+}
+
+func (r *reader) deployment(ctx context.Context) {
+	object := &appsv1.Deployment{}
+	if r.get(ctx, names.Deployment(r.stack.Name), object, appsv1.Resource("deployments")) {
+		r.set(func(facts *Facts) { facts.Deployment = object })
+	}
+}
+
+func (r *reader) replicaSets(ctx context.Context) {
+	list, selector := &appsv1.ReplicaSetList{}, labels.SelectorFromSet(names.Selector(r.stack.Name))
+	r.list(ctx, selector, list, appsv1.Resource("replicasets"), func() {
+		r.set(func(facts *Facts) { facts.ReplicaSets = append(facts.ReplicaSets, list.Items...) })
+	})
+}
+
+func (r *reader) pods(ctx context.Context) {
+	list := &corev1.PodList{}
+	r.list(ctx, kube.PodSelector(r.stack.Name), list, corev1.Resource("pods"), func() {
+		r.set(func(facts *Facts) { facts.Pods = append(facts.Pods, list.Items...) })
+	})
+}
+
+func (r *reader) claims(ctx context.Context) {
+	if r.stack.Spec.Workload == nil || r.stack.Spec.Workload.Storage == nil {
+		return
+	}
+	object := &corev1.PersistentVolumeClaim{}
+	if r.get(ctx, names.PersistentVolumeClaim(r.stack.Name), object, corev1.Resource("persistentvolumeclaims")) {
+		r.set(func(facts *Facts) { facts.Claims = append(facts.Claims, *object) })
+	}
+}
+
+func (r *reader) autoscaler(ctx context.Context) {
+	object := &autoscalingv2.HorizontalPodAutoscaler{}
+	if r.get(
+		ctx,
+		names.HorizontalPodAutoscaler(r.stack.Name),
+		object,
+		autoscalingv2.Resource("horizontalpodautoscalers"),
+	) {
+		r.set(func(facts *Facts) { facts.Autoscaler = object })
+	}
+}
+
+// exposures reads the objects that can expose the stack. The cluster might not serve all of their kinds.
+func (r *reader) exposures(ctx context.Context) {
+	objects := map[string]string{
+		"Ingress":   names.Ingress(r.stack.Name),
+		"Route":     names.Route(r.stack.Name),
+		"HTTPRoute": names.HTTPRoute(r.stack.Name),
+	}
+	for _, kind := range render.ExposureKinds() {
+		object := &unstructured.Unstructured{}
+		object.SetGroupVersionKind(kind)
+		resource := schema.GroupResource{Group: kind.Group, Resource: plurals[kind.Kind]}
+		if r.get(ctx, objects[kind.Kind], object, resource) {
+			r.set(func(facts *Facts) { facts.Exposures = append(facts.Exposures, *object) })
+		}
+	}
+}
+
+// plurals contains the resource names of the kinds that can expose a stack.
+var plurals = map[string]string{"Ingress": "ingresses", "Route": "routes", "HTTPRoute": "httproutes"}
+
+// models reads the models in the configuration. If the caller is not allowed to read the ConfigMap, models records this
+// problem. It ignores every other error, for example an invalid configuration.
+func (r *reader) models(ctx context.Context) {
+	config, err := r.cluster.ServerConfig(ctx, r.stack)
+	if _, denied := errors.AsType[*kube.Denied](err); denied {
+		r.set(func(facts *Facts) {
+			facts.Unseen = append(facts.Unseen, "you cannot get the ConfigMap that contains the models")
+		})
+		return
+	}
+	if err != nil {
+		return
+	}
+	if models, err := modellist.FromConfig(config, kube.ReleaseLine(r.stack)); err == nil {
+		r.set(func(facts *Facts) { facts.Models = models })
+	}
+}

@@ -1,0 +1,204 @@
+package version
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+)
+
+// Report contains the versions of the command and of a cluster.
+type Report struct {
+	Client Client `json:"client"`
+	// Server contains the versions of the cluster. Nil means that they were not read.
+	Server *Server `json:"server,omitempty"`
+	// Differs reports whether the version of an operator differs from the version of the command.
+	Differs bool `json:"differs"`
+}
+
+// Client contains the versions of the command.
+type Client struct {
+	Version string `json:"version"`
+	Go      string `json:"go"`
+	// Releases are the server releases whose data is part of the command.
+	Releases []string `json:"releases"`
+	// Offered are the releases that stacks can set in spec.distribution.version.
+	Offered []string `json:"offered"`
+}
+
+// Server contains the versions of a cluster.
+type Server struct {
+	Kubernetes string `json:"kubernetes"`
+	// APIVersions are the API versions in which the API server serves stacks, the preferred version first.
+	APIVersions []string   `json:"apiVersions"`
+	Operators   []Operator `json:"operators"`
+	// Unlisted reports whether the caller cannot list operator Deployments.
+	Unlisted bool `json:"operatorsUnlisted,omitempty"`
+	// Stacks counts the stacks by the operator that last wrote their status.
+	Stacks []Written `json:"stacks"`
+}
+
+// Operator is a Deployment of an operator.
+type Operator struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	Version   string `json:"version"`
+	Image     string `json:"image"`
+	Ready     int32  `json:"ready"`
+	Replicas  int32  `json:"replicas"`
+}
+
+// Written is the number of stacks whose status contains the version of one operator.
+type Written struct {
+	Version string `json:"version"`
+	Stacks  int    `json:"stacks"`
+}
+
+const (
+	// Selector selects the Deployment of this operator in its manifests and its chart.
+	Selector = nameLabel + "=llama-stack-k8s-operator"
+	// OlderSelector selects the Deployments of operators that were created with kubebuilder, such as the previous
+	// operator.
+	OlderSelector = "control-plane=controller-manager"
+
+	nameLabel    = "app.kubernetes.io/name"
+	versionLabel = "app.kubernetes.io/version"
+	operatorName = "llama-stack"
+	manager      = "manager"
+)
+
+// Operators returns an Operator for each Deployment whose name, name label or image contains "llama-stack".
+func Operators(deployments []appsv1.Deployment) []Operator {
+	var found []Operator
+	for i := range deployments {
+		d := &deployments[i]
+		image := imageOf(d)
+		if !strings.Contains(d.Labels[nameLabel], operatorName) && !strings.Contains(d.Name, operatorName) &&
+			!strings.Contains(image, operatorName) {
+			continue
+		}
+		replicas := int32(1)
+		if d.Spec.Replicas != nil {
+			replicas = *d.Spec.Replicas
+		}
+		found = append(found, Operator{
+			Namespace: d.Namespace, Name: d.Name, Image: image, Version: cmp.Or(d.Labels[versionLabel], tagOf(image), "unknown"),
+			Ready: d.Status.ReadyReplicas, Replicas: replicas,
+		})
+	}
+	slices.SortFunc(found, func(a, b Operator) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	return found
+}
+
+// imageOf returns the image of the container named manager or, if there is no such container, the image of the first
+// container.
+func imageOf(d *appsv1.Deployment) string {
+	containers := d.Spec.Template.Spec.Containers
+	for i := range containers {
+		if containers[i].Name == manager {
+			return containers[i].Image
+		}
+	}
+	if len(containers) > 0 {
+		return containers[0].Image
+	}
+	return ""
+}
+
+// tagOf returns the tag of an image, or "" for an image without a tag.
+func tagOf(image string) string {
+	image, _, _ = strings.Cut(image, "@")
+	if i := strings.LastIndex(image, ":"); i > strings.LastIndex(image, "/") {
+		return image[i+1:]
+	}
+	return ""
+}
+
+// Count counts stacks by the operator that last wrote their status.
+func Count(stacks []v1alpha2.LlamaStackDistribution) []Written {
+	sums := map[string]int{}
+	for i := range stacks {
+		version := ""
+		if stacks[i].Status.Version != nil {
+			version = stacks[i].Status.Version.OperatorVersion
+		}
+		sums[cmp.Or(version, "none")]++
+	}
+	found := make([]Written, 0, len(sums))
+	for version, number := range sums {
+		found = append(found, Written{Version: version, Stacks: number})
+	}
+	slices.SortFunc(found, func(a, b Written) int {
+		return cmp.Or(cmp.Compare(b.Stacks, a.Stacks), cmp.Compare(a.Version, b.Version))
+	})
+	return found
+}
+
+// Compare sets Differs, and returns a sentence for each operator whose version differs from the version of the command.
+func (r *Report) Compare() []string {
+	if r.Server == nil || !isVersion(r.Client.Version) {
+		return nil
+	}
+	var different []string
+	note := func(who, version string) {
+		if isVersion(version) && plain(version) != plain(r.Client.Version) {
+			different = append(different, fmt.Sprintf("%s has version %s, and this command has version %s; use the "+
+				"version of the command that matches the operator", who, version, r.Client.Version))
+		}
+	}
+	for _, operator := range r.Server.Operators {
+		note(fmt.Sprintf("operator %s/%s", operator.Namespace, operator.Name), operator.Version)
+	}
+	if len(r.Server.Operators) == 0 {
+		for _, written := range r.Server.Stacks {
+			note("the operator that wrote the status of stacks", written.Version)
+		}
+	}
+	r.Differs = len(different) > 0
+	return different
+}
+
+// isVersion reports whether a string is a version number, and not a word such as "latest".
+func isVersion(version string) bool {
+	text := plain(version)
+	return text != "" && text[0] >= '0' && text[0] <= '9'
+}
+
+// plain returns a version without a leading v.
+func plain(version string) string { return strings.TrimPrefix(version, "v") }
+
+// Text returns the report as text.
+func (r *Report) Text() string {
+	var out strings.Builder
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(&out, "%-14s %s\n", name+":", fmt.Sprintf(format, args...))
+	}
+	line("Command", "%s (%s)", r.Client.Version, r.Client.Go)
+	line("Releases", "%s", strings.Join(r.Client.Releases, ", "))
+	if r.Server == nil {
+		return out.String()
+	}
+	for _, operator := range r.Server.Operators {
+		line("Operator", "%s in %s/%s, %d of %d pods ready", operator.Version, operator.Namespace, operator.Name,
+			operator.Ready, operator.Replicas)
+	}
+	switch {
+	case len(r.Server.Operators) > 0:
+	case r.Server.Unlisted:
+		line("Operator", "not known")
+	default:
+		line("Operator", "none found")
+	}
+	for _, written := range r.Server.Stacks {
+		line("Stacks", "%d with operator version %s in the status", written.Stacks, written.Version)
+	}
+	line("API versions", "%s", cmp.Or(strings.Join(r.Server.APIVersions, ", "), "the API server does not serve the kind LlamaStackDistribution"))
+	line("Kubernetes", "%s", r.Server.Kubernetes)
+	return out.String()
+}
