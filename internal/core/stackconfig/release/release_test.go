@@ -157,11 +157,7 @@ func TestLists(t *testing.T) {
 		{"1.2", "inline::sentence-transformers", "llm", "llama", false},
 		{"1.5", "remote::watsonx", "embedding", "any", true},
 	} {
-		match, err := release.Lookup(tt.line)
-		if err != nil {
-			t.Fatal(err)
-		}
-		kind, _ := match.Release.Provider("inference", tt.kind)
+		kind, _ := lineOf(t, tt.line).Provider("inference", tt.kind)
 		if got := kind.Lists.May(tt.modelType, tt.name); got != tt.lists {
 			t.Errorf("%s of %s lists the %s model %q: %t, want %t", tt.kind, tt.line, tt.modelType, tt.name, got, tt.lists)
 		}
@@ -201,11 +197,8 @@ func TestBackendFamilies(t *testing.T) {
 // TestEveryProviderIsWhole checks the properties that every provider type of every line must have.
 func TestEveryProviderIsWhole(t *testing.T) {
 	for _, line := range release.Lines() {
-		match, err := release.Lookup(line)
-		if err != nil {
-			t.Fatal(err)
-		}
-		eachProvider(match.Release, func(p *provider.Type) {
+		r := lineOf(t, line)
+		eachProvider(r, func(p *provider.Type) {
 			name := line + " " + p.API + "/" + p.Type
 			for what, key := range map[string]string{
 				"endpoint": p.EndpointKey, "port": p.PortKey, "credential": p.CredentialKey, "region": p.RegionKey,
@@ -221,7 +214,7 @@ func TestEveryProviderIsWhole(t *testing.T) {
 				t.Errorf("%s: endpoint path %q for the key %q", name, p.EndpointPath, p.EndpointKey)
 			}
 			for _, api := range slices.Concat(p.Requires, p.Optional) {
-				if _, ok := match.Release.API(api); !ok {
+				if _, ok := r.API(api); !ok {
 					t.Errorf("%s needs the API %q, which the release does not have", name, api)
 				}
 			}
