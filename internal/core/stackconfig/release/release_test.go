@@ -425,6 +425,21 @@ func TestLookups(t *testing.T) {
 	}
 }
 
+// TestResources checks the facts about kinds of resources that the golden files of TestFacts do not contain.
+func TestResources(t *testing.T) {
+	eachLine(t, func(t *testing.T, r *release.Release) {
+		for _, resource := range r.Resources() {
+			if want := resource.Kind != "connectors" && resource.Kind != "datasets"; resource.NeedsProvider != want {
+				t.Errorf("%s needs a provider: %t, want %t", resource.Kind, resource.NeedsProvider, want)
+			}
+			want := resource.Kind == "models" && release.Compare(r.Line, "0.8") >= 0
+			if resource.ListedAgain != want {
+				t.Errorf("%s is listed again: %t, want %t", resource.Kind, resource.ListedAgain, want)
+			}
+		}
+	})
+}
+
 // TestEveryLineIsWhole checks that the names in the data of each line lead to keys, APIs and types of the line.
 func TestEveryLineIsWhole(t *testing.T) {
 	eachLine(t, func(t *testing.T, r *release.Release) {
