@@ -423,6 +423,12 @@ func TestLookups(t *testing.T) {
 	if stores, _ := lineOf(t, "1.1").Storage.Store("vector_stores"); !inference.NeededByAPI() || stores.NeededByAPI() {
 		t.Errorf("the API needs the stores %+v and %+v", inference, stores)
 	}
+	metadata, _ := lineOf(t, "0.2").Storage.Store("metadata")
+	responses, _ := r.Storage.Store("responses")
+	const file = "{type: sqlite, db_path: ${env.SQLITE_STORE_DIR:=~/.llama/distributions/starter}/registry.db}"
+	if got := inline(metadata.For("starter")); got != file || responses.For("starter") != nil {
+		t.Errorf("the defaults of the stores are %s and %v", got, responses.For("starter"))
+	}
 }
 
 // TestResources checks the facts about kinds of resources that the golden files of TestFacts do not contain.
