@@ -385,8 +385,8 @@ func things(r *release.Release) []string {
 	return out
 }
 
-// TestLookups checks what the golden files of TestFacts cannot show: how the parts of release 0.7 are found by name, and
-// that names of other releases and APIs are not.
+// TestLookups checks what the golden files of TestFacts cannot show: how the parts of release 0.7 are found by name,
+// and that names of other releases are not.
 func TestLookups(t *testing.T) {
 	r := line07(t)
 	found := map[string]func(string) bool{
