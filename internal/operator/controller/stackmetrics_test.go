@@ -94,11 +94,8 @@ func TestStackMetrics(t *testing.T) {
 		}
 		return nil
 	})
-	stack := &v1alpha2.LlamaStackDistribution{}
-	env.Get(t, "my", stack)
-	if err := env.Client.Delete(t.Context(), stack); err != nil {
-		t.Fatal(err)
-	}
+	stack := env.GetStack(t)
+	env.Delete(t, stack)
 	shows(map[string]string{v1alpha2.ConditionReady: "0 false", v1alpha2.ConditionStalled: "0 false"})
 
 	problems, err := testutil.GatherAndLint(metrics.Registry)
