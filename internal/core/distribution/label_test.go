@@ -29,10 +29,6 @@ var withLabelCases = map[string]struct {
 		image: "stack:prod", version: "0.7.1", label: "0.7.3", own: true,
 		want: summary{"", "0.7.1", "stack:prod", "0.7", true, distribution.ByVersion, false},
 	},
-	"a newer patch": {
-		image: "stack:prod", label: "0.7.9", own: true,
-		want: summary{"", "0.7.9", "stack:prod", "0.7", false, distribution.ByLabel, false},
-	},
 	"an override without a known release": {
 		name: "starter", image: "mirror.example.com/starter:prod", label: "0.7.3", own: true,
 		want: summary{"starter", "0.7.3", "mirror.example.com/starter:prod", "0.7", true, distribution.ByLabel, true},

@@ -93,11 +93,6 @@ func TestExternalErrors(t *testing.T) {
 			`externalProviders: {inference: [{providerId: a, image: b, secretRefs: {"": {secretKeyRef: {name: s, key: t}}}}]}`,
 			`spec.externalProviders.inference[0].secretRefs[]: a key in a provider's configuration must not be empty: set the key, or remove the entry`,
 		},
-		"an invalid Secret name": {
-			`externalProviders: {inference: [{providerId: a, image: b, secretRefs: {k: {secretKeyRef: {name: S, key: t}}}}]}`,
-			`spec.externalProviders.inference[0].secretRefs[k].secretKeyRef.name: "S" is not a valid Secret name: ` +
-				`use at most 253 lowercase letters, digits, "-" and ".", begin and end with a letter or digit, and put a letter or digit on each side of every "."`,
-		},
 		"the ID of a provider of another API": {
 			`{providers: {inference: {provider: vllm}}, externalProviders: {safety: [{providerId: vllm, image: b}]}}`,
 			`spec.externalProviders.safety[0].providerId: "vllm" is also the ID of spec.providers.inference; ` +

@@ -83,11 +83,7 @@ func releaseOf(t *testing.T, wishes *intent.Intent) *release.Release {
 	if wishes.Distribution.Version == "" {
 		return release.Default()
 	}
-	match, err := release.Lookup(wishes.Distribution.Version)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return match.Release
+	return mustRelease(t, wishes.Distribution.Version)
 }
 
 func baseOf(t *testing.T, step, dir string) []byte {

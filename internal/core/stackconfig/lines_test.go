@@ -13,18 +13,15 @@ import (
 // configuration with all findings.
 func generateFor(t *testing.T, line, spec string) (*stackconfig.Result, string) {
 	t.Helper()
-	match, err := release.Lookup(line)
-	if err != nil {
-		t.Fatal(err)
-	}
-	distribution, ok := match.Release.Distribution("starter")
+	rel := mustRelease(t, line)
+	distribution, ok := rel.Distribution("starter")
 	if !ok {
 		t.Fatalf("%s has no starter", line)
 	}
 	data := []byte(distribution.YAML)
 	result, report := stackconfig.Generate(stackconfig.Input{
 		Intent: readIntent(t, []byte("metadata: {name: demo}\nspec:\n  "+spec)), Base: parseBase(t, data),
-		Release: match.Release,
+		Release: rel,
 	})
 	var told strings.Builder
 	told.WriteString(intent.Messages(report.Errors) + "\n")
@@ -132,14 +129,10 @@ func TestLinesDiffer(t *testing.T) {
 // If spec.disabled removes all entries of the list of APIs, the list itself is removed, even in a release in which an
 // empty list serves no APIs.
 func TestDisabledLeavesNoEmptyListOfAPIs(t *testing.T) {
-	match, err := release.Lookup("1.5")
-	if err != nil {
-		t.Fatal(err)
-	}
 	result, report := stackconfig.Generate(stackconfig.Input{
 		Intent:  readIntent(t, []byte("metadata: {name: demo}\nspec: {disabled: [files]}")),
 		Base:    parseBase(t, []byte("distro_name: d\napis: [files]\nproviders: {}\n")),
-		Release: match.Release,
+		Release: mustRelease(t, "1.5"),
 	})
 	if result == nil || strings.Contains(string(result.Config), "apis:") {
 		t.Errorf("%v:\n%s", intent.Messages(report.Errors), result.Config)

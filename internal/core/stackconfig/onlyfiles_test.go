@@ -42,11 +42,7 @@ func TestOnlyFiles(t *testing.T) {
 		{name: "an empty text", line: "0.7", want: true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			match, err := release.Lookup(tc.line)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := stackconfig.OnlyFiles([]byte(tc.config), match.Release, &tc.in); got != tc.want {
+			if got := stackconfig.OnlyFiles([]byte(tc.config), mustRelease(t, tc.line), &tc.in); got != tc.want {
 				t.Errorf("OnlyFiles: %t, want %t", got, tc.want)
 			}
 		})
@@ -58,17 +54,14 @@ func TestOnlyFiles(t *testing.T) {
 func TestOnlyFilesOfShippedConfigurations(t *testing.T) {
 	var files, shared int
 	for _, line := range release.Lines() {
-		match, err := release.Lookup(line)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rel := mustRelease(t, line)
 		for name, want := range map[string]bool{"starter": true, "postgres-demo": false} {
-			known, ok := match.Release.Distribution(name)
+			known, ok := rel.Distribution(name)
 			if !ok {
 				continue
 			}
 			config := []byte(known.YAML)
-			if got := stackconfig.OnlyFiles(slices.Clone(config), match.Release, &intent.Intent{}); got != want {
+			if got := stackconfig.OnlyFiles(slices.Clone(config), rel, &intent.Intent{}); got != want {
 				t.Errorf("%s of %s: OnlyFiles returns %t", name, line, got)
 			}
 			if want {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 )
 
 // TestInferenceStore checks that the configuration of a 0.3 server contains the store for the inference API, because
@@ -43,14 +42,10 @@ func TestInferenceStore(t *testing.T) {
 		"a later release has a default": {"0.5", "image_name: d\nproviders: {}\n" + two, "{}", "openai_conversations", added},
 	} {
 		t.Run(name, func(t *testing.T) {
-			match, err := release.Lookup(tc.line)
-			if err != nil {
-				t.Fatal(err)
-			}
 			result, report := stackconfig.Generate(stackconfig.Input{
 				Intent:  readIntent(t, []byte("metadata: {name: demo}\nspec: "+tc.spec)),
 				Base:    parseBase(t, []byte(tc.base)),
-				Release: match.Release,
+				Release: mustRelease(t, tc.line),
 			})
 			got := intent.Messages(report.Errors)
 			if result != nil {

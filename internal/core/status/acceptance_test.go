@@ -52,10 +52,6 @@ func TestNotAccepted(t *testing.T) {
 			{conditions: [{type: Admitted, status: "False", reason: NoServiceName, message: x}]}]}}`,
 			`Route "my" does not expose the server (NoServiceName): x`,
 		},
-		"no router": {
-			`{kind: Route, metadata: {name: my}, status: {ingress: [{conditions: [{type: Admitted, status: "False", reason: ExtendedValidationFailed, message: bad}]}]}}`,
-			`Route "my" does not expose the server (ExtendedValidationFailed): bad`,
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			object := &unstructured.Unstructured{}

@@ -134,7 +134,6 @@ var (
 func phaseCases() map[string]externalCase {
 	served := after(installing("a", done(), done(), done(), done()), ready)
 	return map[string]externalCase{
-		"no pod":                    {want: pending},
 		"nothing is deployed":       {in: func(in *status.ExternalInput) { in.Deployment = nil }, want: pending},
 		"not scheduled":             {pods: []corev1.Pod{installing("a")}, want: pending},
 		"the first image is pulled": {pods: []corev1.Pod{installing("a", waits(), waits(), waits(), waits())}, want: []string{"Installing", "Pending"}},
@@ -189,7 +188,6 @@ func phaseCases() map[string]externalCase {
 				after(installing("b", done(), done(), done(), runs()), copied("sha256:b", "sha256:2")), after(served, copied("sha256:a", "sha256:3")),
 			}, want: both,
 		},
-		"listed": {pods: []corev1.Pod{served}, in: listed(own, second), want: both},
 		"listed with another type": {
 			pods: []corev1.Pod{served}, in: listed(v1alpha2.ProviderInfo{
 				API: "inference", ProviderID: "first",
@@ -257,10 +255,8 @@ func named(message string) externalCase {
 func failureCases() map[string]externalCase {
 	return map[string]externalCase{
 		"no metadata file":                  failsFirst(ended(1, "Error", missing+"\n"), missing),
-		"the copy fails again":              failsFirst(corev1.ContainerStatus{State: runs().State, LastTerminationState: ended(1, "Error", missing).LastTerminationState}, missing),
 		"the copy has just failed":          failsFirst(corev1.ContainerStatus{State: ended(1, "Error", missing).LastTerminationState}, missing),
 		"credentials":                       failsFirst(waiting("ImagePullBackOff", `pull access denied: unauthorized: u:s3cret`), refused),
-		"an unknown manifest":               failsFirst(waiting("ErrImagePull", "manifest unknown"), `Failed to pull provider image "example.com/first:1": the registry does not have the image; check the name and the tag of the image; see kubectl describe pod a`),
 		"an unknown answer of the registry": failsFirst(waiting("ErrImagePull", "no"), `Failed to pull provider image "example.com/first:1": check the name of the image; if the registry requires credentials, add a pull Secret to spec.workload.overrides.imagePullSecrets; see kubectl describe pod a`),
 		"never pulled":                      failsFirst(waiting("ErrImageNeverPull", ""), `Failed to pull provider image "example.com/first:1": the image is not on the node, and spec.externalProviders.inference[0].imagePullPolicy is Never; load the image onto the node, or remove the field; see kubectl describe pod a`),
 		"no shell":                          failsFirst(ended(128, "StartError", `exec: "/bin/sh": no such file`), `the package cannot be copied from image "example.com/first:1", which must contain /bin/sh, cp and du: exec: "/bin/sh": no such file`),

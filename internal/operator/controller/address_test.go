@@ -51,9 +51,7 @@ func TestServiceLeadsElsewhere(t *testing.T) {
 				env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentPaused)
 				env.Get(t, "my-service", service)
 				elsewhere(service)
-				if err := env.Client.Update(t.Context(), service); err != nil {
-					t.Fatal(err)
-				}
+				env.Update(t, service)
 				controllertest.WaitUntil(t, func() error {
 					condition := env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentPaused)
 					if want := `. Service "my-service" was changed and does not lead to the pods of the stack`; !strings.HasSuffix(condition.Message, want) {
@@ -99,16 +97,12 @@ func TestOtherPods(t *testing.T) {
 			pod := env.CreatePod(t, set, controllertest.RunningPodStatus("", corev1.ConditionTrue))
 			was, wasSet := pod.DeepCopy(), set.DeepCopy()
 			change(set, pod)
-			if err := env.Client.Patch(t.Context(), set, client.MergeFrom(wasSet)); err != nil {
-				t.Fatal(err)
-			}
+			env.Patch(t, set, client.MergeFrom(wasSet))
 			status := pod.Status
 			if pod.Spec.HostNetwork != was.Spec.HostNetwork { // immutable
 				pod.Name, pod.ResourceVersion, pod.UID = "another", "", ""
 				env.Create(t, pod)
-				if err := env.Client.Delete(t.Context(), was, client.GracePeriodSeconds(0)); err != nil {
-					t.Fatal(err)
-				}
+				env.Delete(t, was, client.GracePeriodSeconds(0))
 			} else if err := env.Client.Patch(t.Context(), pod, client.MergeFrom(was)); err != nil {
 				t.Fatal(err)
 			}
@@ -140,9 +134,7 @@ func TestChangedService(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			env.Get(t, "my-service", service)
 			change(service)
-			if err := env.Client.Update(t.Context(), service); err != nil {
-				t.Fatal(err)
-			}
+			env.Update(t, service)
 			controllertest.WaitUntil(t, func() error {
 				env.Get(t, "my-service", service)
 				spec := &service.Spec

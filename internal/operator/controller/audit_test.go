@@ -27,8 +27,7 @@ func TestRunningCalls(t *testing.T) {
 	env.StartOperator(t, "calls-1")
 	env.Create(t, env.NewStack(t, "my", strings.Replace(controllertest.SecretSpec, "1Gi}", "1Gi}, podDisruptionBudget: {minAvailable: 1}", 1)))
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	stack := &v1alpha2.LlamaStackDistribution{}
-	env.Get(t, "my", stack)
+	stack := env.GetStack(t)
 	children := []string{
 		"patch configmaps " + names.BaseConfigMap("my", controllertest.StarterBaseHash(t)),
 		"patch configmaps " + stack.Status.ConfigGeneration.ConfigMapName,
@@ -59,15 +58,8 @@ func TestRunningCalls(t *testing.T) {
 		env.Get(t, "my", stack)
 		touched := stack.DeepCopy()
 		touched.Annotations = map[string]string{"somebody": "touched it"}
-		if err := env.Client.Patch(t.Context(), touched, client.MergeFrom(stack)); err != nil {
-			t.Fatal(err)
-		}
-		controllertest.WaitUntil(t, func() error {
-			if len(env.ListCalls(t, "calls-1")) == len(seen) {
-				return fmt.Errorf("no reconcile yet")
-			}
-			return nil
-		})
+		env.Patch(t, touched, client.MergeFrom(stack))
+		env.WaitForCall(t, "calls-1", len(seen))
 		now := env.WaitUntilIdle(t, "calls-1")
 		if diff := cmp.Diff([]string{"get secrets vllm-creds"}, now[len(seen):]); diff != "" {
 			t.Errorf("calls (-want +got):\n%s", diff)
@@ -131,19 +123,11 @@ func TestRunningRestart(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.Create(t, controllertest.NewSecret("vllm-creds", "token", "sk-abc"))
 	first := env.StartOperator(t, "restart")
-	env.Create(t, env.NewStack(t, "my", controllertest.SecretSpec))
-	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	env.MarkDeploymentReady(t, "my")
-	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+	env.CreateReadyStack(t, controllertest.SecretSpec)
 	seen := env.WaitUntilIdle(t, "restart")
 	first.Stop(t)
 	env.StartOperator(t, "restart")
-	controllertest.WaitUntil(t, func() error {
-		if len(env.ListCalls(t, "restart")) == len(seen) {
-			return fmt.Errorf("no reconcile yet")
-		}
-		return nil
-	})
+	env.WaitForCall(t, "restart", len(seen))
 	now := env.WaitUntilIdle(t, "restart")[len(seen):]
 	if got := controllertest.ListWrites(now); len(got) != 0 {
 		t.Errorf("writes after a restart: %v", got)

@@ -147,9 +147,7 @@ func TestAutoscalerWithoutMetrics(t *testing.T) {
 		autoscaler.Status.Conditions = []autoscalingv2.HorizontalPodAutoscalerCondition{{
 			Type: autoscalingv2.ScalingActive, Status: is, Reason: "FailedGetResourceMetric", Message: "no metrics returned",
 		}}
-		if err := env.Client.Status().Patch(t.Context(), autoscaler, patch); err != nil {
-			t.Fatal(err)
-		}
+		env.PatchStatus(t, autoscaler, patch)
 	}
 	report(corev1.ConditionFalse)
 	env.MarkDeploymentReady(t, "my")
@@ -160,8 +158,7 @@ func TestAutoscalerWithoutMetrics(t *testing.T) {
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
 	report(corev1.ConditionTrue)
 	controllertest.WaitUntil(t, func() error {
-		stack := &v1alpha2.LlamaStackDistribution{}
-		env.Get(t, "my", stack)
+		stack := env.GetStack(t)
 		if stack.Status.Phase != v1alpha2.PhaseReady || meta.FindStatusCondition(stack.Status.Conditions,
 			v1alpha2.ConditionDegraded) != nil {
 			return fmt.Errorf("phase %s, conditions %+v", stack.Status.Phase, stack.Status.Conditions)

@@ -169,9 +169,7 @@ func updateObject(t *testing.T, env *controllertest.Environment, object client.O
 		t.Fatal(err)
 	}
 	change()
-	if err := env.Client.Update(t.Context(), object); err != nil {
-		t.Fatal(err)
-	}
+	env.Update(t, object)
 }
 
 // updateDefinition replaces the spec of a definition.

@@ -21,10 +21,7 @@ import (
 // immutable.
 func replaceSecret(t *testing.T, env *controllertest.Environment, secret *corev1.Secret) {
 	t.Helper()
-	if err := env.Client.Delete(t.Context(),
-		&corev1.Secret{ObjectMeta: controllertest.ObjectMeta(env.Namespace, secret.Name)}); err != nil {
-		t.Fatal(err)
-	}
+	env.Delete(t, &corev1.Secret{ObjectMeta: controllertest.ObjectMeta(env.Namespace, secret.Name)})
 	env.Create(t, secret)
 }
 
@@ -54,10 +51,7 @@ func TestBadCertificateOfARunningStack(t *testing.T) {
 			good := controllertest.NewTLSSecret(t, "cert")
 			env.Create(t, good.DeepCopy())
 			env.StartReconciler(t, version)
-			env.Create(t, env.NewStack(t, "my", spec))
-			env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-			env.MarkDeploymentReady(t, "my")
-			env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+			env.CreateReadyStack(t, spec)
 			env.WaitUntilIdle(t, version)
 			before, after := &appsv1.Deployment{}, &appsv1.Deployment{}
 			env.Get(t, "my", before)
@@ -121,10 +115,7 @@ func TestStoredNamesOfTheOperator(t *testing.T) {
 	const version = "stored-names"
 	env := controllertest.NewEnvironment(t)
 	env.StartReconciler(t, version)
-	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, workload: {storage: {}, overrides: {volumes: [{name: lls-storage, emptyDir: {}}]}}}`))
-	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	env.MarkDeploymentReady(t, "my")
-	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+	env.CreateReadyStack(t, `{distribution: {name: starter}, workload: {storage: {}, overrides: {volumes: [{name: lls-storage, emptyDir: {}}]}}}`)
 	if err := env.CheckCondition(t, "my", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonSpecValid,
 		"The operator accepts the spec because it is stored, and would reject it in a new stack:\n"+
 			`spec.workload.overrides.volumes[0].name: "lls-storage" is the name of the operator's volume that spec.workload.storage needs, which this volume replaces: use another name`); err != nil {

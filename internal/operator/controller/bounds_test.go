@@ -25,8 +25,7 @@ func TestBounds(t *testing.T) {
 	env.StartReconciler(t, "bounds")
 	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, workload: {overrides: {podTemplate: {spec: {hostNetwork: true}}}}}`))
 	env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
-	before := &appsv1.Deployment{}
-	env.Get(t, "my", before)
+	before := env.GetDeployment(t)
 
 	image := controllertest.StarterImage(t)
 	for rule, message := range map[string]string{
@@ -45,8 +44,7 @@ func TestBounds(t *testing.T) {
 	}
 	env.SetOperatorConfig(t, operatorconfig.KeyBounds, "")
 	env.WaitForCondition(t, "my", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonSpecValid)
-	after := &appsv1.Deployment{}
-	env.Get(t, "my", after)
+	after := env.GetDeployment(t)
 	if diff := cmp.Diff(before.Spec, after.Spec); diff != "" {
 		t.Errorf("the bounds changed the Deployment (-before +after):\n%s", diff)
 	}

@@ -25,9 +25,7 @@ func updateConfigMap(t *testing.T, env *controllertest.Environment, name, key, v
 	env.Get(t, name, configMap)
 	patch := client.MergeFrom(configMap.DeepCopy())
 	configMap.Data[key] = value
-	if err := env.Client.Patch(t.Context(), configMap, patch); err != nil {
-		t.Fatal(err)
-	}
+	env.Patch(t, configMap, patch)
 }
 
 // waitForBundle waits until the bundle contains exactly the given certificates, and returns the value of the annotation
@@ -67,12 +65,7 @@ func TestCABundle(t *testing.T) {
 	seen := env.WaitUntilIdle(t, version)
 
 	updateConfigMap(t, env, "company-ca", "ca-bundle.crt", "# in reverse order\n"+string(two)+string(one)+string(two))
-	controllertest.WaitUntil(t, func() error {
-		if len(env.ListCalls(t, version)) == len(seen) {
-			return fmt.Errorf("no reconcile yet")
-		}
-		return nil
-	})
+	env.WaitForCall(t, version, len(seen))
 	if got := controllertest.ListWrites(env.WaitUntilIdle(t, version)[len(seen):]); len(got) > 0 {
 		t.Errorf("writes for the same certificates: %v", got)
 	}
@@ -109,8 +102,6 @@ func TestTrustedCABundle(t *testing.T) {
 	waitForBundle(t, env, string(one), string(two))
 	updateConfigMap(t, env, names.TrustedCABundle, "mixed", "gone")
 	waitForBundle(t, env, string(one))
-	if err := env.Client.Delete(t.Context(), given); err != nil {
-		t.Fatal(err)
-	}
+	env.Delete(t, given)
 	env.WaitForNoChild(t, "my-ca-bundle", &corev1.ConfigMap{})
 }

@@ -2,7 +2,6 @@ package controller_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -50,9 +49,7 @@ func TestDisruptionBudget(t *testing.T) {
 
 	edited := budget.DeepCopy()
 	edited.Spec.MaxUnavailable = &three
-	if err := env.Client.Patch(t.Context(), edited, client.MergeFrom(budget)); err != nil {
-		t.Fatal(err)
-	}
+	env.Patch(t, edited, client.MergeFrom(budget))
 	want("budget after an edit", nil, one)
 
 	env.UpdateSpec(t, "my", `{distribution: {name: starter}, workload: {replicas: 1, podDisruptionBudget: {minAvailable: 50%}}}`)
@@ -177,15 +174,8 @@ func TestRunningCallsWithEveryOption(t *testing.T) {
 	}
 	touched := stack.DeepCopy()
 	touched.Annotations = map[string]string{"somebody": "touched it"}
-	if err := env.Client.Patch(t.Context(), touched, client.MergeFrom(stack)); err != nil {
-		t.Fatal(err)
-	}
-	controllertest.WaitUntil(t, func() error {
-		if len(env.ListCalls(t, "every-option")) == len(seen) {
-			return errors.New("no reconcile yet")
-		}
-		return nil
-	})
+	env.Patch(t, touched, client.MergeFrom(stack))
+	env.WaitForCall(t, "every-option", len(seen))
 	now := env.WaitUntilIdle(t, "every-option")
 	if diff := cmp.Diff([]string{"get secrets vllm-creds"}, now[len(seen):]); diff != "" {
 		t.Errorf("calls of another reconcile (-want +got):\n%s", diff)

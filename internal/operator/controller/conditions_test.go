@@ -91,9 +91,7 @@ func TestConditionsOfALifecycle(t *testing.T) {
 	checkKubectlWait(t, env, "my", map[string]bool{v1alpha2.ConditionReady: true, v1alpha2.ConditionAvailable: true})
 
 	env.Get(t, "my", stack)
-	if err := env.Client.Delete(t.Context(), stack); err != nil {
-		t.Fatal(err)
-	}
+	env.Delete(t, stack)
 	controllertest.WaitUntil(t, func() error {
 		if seen := env.GetStackState(t, "my"); seen.Phase != v1alpha2.PhaseTerminating ||
 			seen.Tools != status.TerminatingStatus {
@@ -119,27 +117,22 @@ func TestConditionsOfARollback(t *testing.T) {
 	env.StartReconciler(t, "rollback")
 	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, resources: {models: [m]}}`))
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	before := &appsv1.Deployment{}
-	env.Get(t, "my", before)
+	before := env.GetDeployment(t)
 	set := env.CreateReplicaSet(t, "my", appsv1.ReplicaSetStatus{})
 	env.UpdateStack(t, "my", func(stack *v1alpha2.LlamaStackDistribution) { stack.Spec.Workload.Workers = new(int32(2)) })
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	// The Deployment controller writes these revisions after an undo.
 	set.Annotations["deployment.kubernetes.io/revision"], set.Annotations["deployment.kubernetes.io/revision-history"] = "3", "1"
-	if err := env.Client.Update(t.Context(), set); err != nil {
-		t.Fatal(err)
-	}
+	env.Update(t, set)
 	// In a real cluster, the ReplicaSet of the newer template exists long before a user rolls back. In this test, the
 	// operator might read the Deployment before it reads the revisions, and revert the rollback as it reverts an edit.
 	controllertest.WaitUntil(t, func() error {
-		undone := &appsv1.Deployment{}
-		env.Get(t, "my", undone)
+		undone := env.GetDeployment(t)
 		undone.Spec.Template = before.Spec.Template
 		if err := env.Client.Update(t.Context(), undone); err != nil {
 			return err
 		}
-		stack := &v1alpha2.LlamaStackDistribution{}
-		env.Get(t, "my", stack)
+		stack := env.GetStack(t)
 		if found := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionDegraded); found == nil ||
 			found.Reason != v1alpha2.ReasonRolledBack {
 			return fmt.Errorf("no condition for the rollback in %v", stack.Status.Conditions)
@@ -189,9 +182,7 @@ func TestConditionsOfStorage(t *testing.T) {
 			`PersistentVolumeClaim "my-pvc" has no volume: storageclass.storage.k8s.io "fast" not found`)
 	})
 	claim.Status.Phase = corev1.ClaimLost
-	if err := env.Client.Status().Update(t.Context(), claim); err != nil {
-		t.Fatal(err)
-	}
+	env.UpdateStatus(t, claim)
 	env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageLost)
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonStorageLost)
 }

@@ -33,13 +33,10 @@ func TestOwnerReferenceIsRemovedDuringAPreflight(t *testing.T) {
 	before, after := &appsv1.Deployment{}, &appsv1.Deployment{}
 	env.Get(t, "my", before)
 	orphan := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"ownerReferences":null}}`))
-	if err := env.Client.Patch(t.Context(), before, orphan); err != nil {
-		t.Fatal(err)
-	}
+	env.Patch(t, before, orphan)
 	env.AssignToNode(t, pod)
 	env.SetPodStatus(t, pod, controllertest.ContainersReadyStatus())
-	stack := &v1alpha2.LlamaStackDistribution{}
-	env.Get(t, "my", stack)
+	stack := env.GetStack(t)
 	controllertest.WaitUntil(t, func() error {
 		if env.Get(t, "my", after); !metav1.IsControlledBy(after, stack) || after.Generation == before.Generation {
 			return fmt.Errorf("generation %d, owners %v", after.Generation, after.OwnerReferences)

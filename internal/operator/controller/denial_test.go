@@ -101,8 +101,7 @@ var deniedChanges = []struct {
 	{
 		"a policy", `{distribution: {name: starter}, workload: {workers: 2}}`,
 		func(t *testing.T, env *controllertest.Environment) func() {
-			probe := &appsv1.Deployment{}
-			env.Get(t, "my", probe)
+			probe := env.GetDeployment(t)
 			probe = &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "probe"}, Spec: probe.Spec}
 			return env.DenyWrites(t, "apps", "deployments", "no changes before the holidays", probe)
 		},
@@ -134,10 +133,7 @@ func TestDenialOfAChange(t *testing.T) {
 			t.Parallel()
 			env := controllertest.NewEnvironment(t)
 			env.StartReconciler(t, "denied-change")
-			env.Create(t, env.NewStack(t, "my", running))
-			env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-			env.MarkDeploymentReady(t, "my")
-			env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+			env.CreateReadyStack(t, running)
 			env.WaitUntilIdle(t, "denied-change")
 			before, after := &appsv1.Deployment{}, &appsv1.Deployment{}
 			env.Get(t, "my", before)
@@ -150,8 +146,7 @@ func TestDenialOfAChange(t *testing.T) {
 				t.Errorf("message (-want +got):\n%s", diff)
 			}
 			env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonDeploymentUpdateFailed)
-			stack := &v1alpha2.LlamaStackDistribution{}
-			env.Get(t, "my", stack)
+			stack := env.GetStack(t)
 			if got := meta.IsStatusConditionTrue(stack.Status.Conditions, v1alpha2.ConditionStalled); got != tc.needsChange {
 				t.Errorf("Stalled is %t, want %t", got, tc.needsChange)
 			}
@@ -284,26 +279,19 @@ func TestConfigMapOfARunningStack(t *testing.T) {
 			env := controllertest.NewEnvironment(t)
 			env.Create(t, tc.data.DeepCopy())
 			env.StartReconciler(t, version)
-			env.Create(t, env.NewStack(t, "my", tc.spec))
-			env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-			env.MarkDeploymentReady(t, "my")
-			env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+			env.CreateReadyStack(t, tc.spec)
 			env.WaitUntilIdle(t, version)
 			before, after := &appsv1.Deployment{}, &appsv1.Deployment{}
 			env.Get(t, "my", before)
 
-			if err := env.Client.Delete(t.Context(),
-				&corev1.ConfigMap{ObjectMeta: controllertest.ObjectMeta(env.Namespace, "mine")}); err != nil {
-				t.Fatal(err)
-			}
+			env.Delete(t, &corev1.ConfigMap{ObjectMeta: controllertest.ObjectMeta(env.Namespace, "mine")})
 			condition := env.WaitForCondition(t, "my", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonConfigMapNotFound)
 			if diff := cmp.Diff(controllertest.InNamespace(tc.message, env.Namespace), condition.Message); diff != "" {
 				t.Errorf("message (-want +got):\n%s", diff)
 			}
 			env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonConfigMapNotFound)
 			env.WaitForCondition(t, "my", v1alpha2.ConditionAvailable, v1alpha2.ReasonMinimumReplicasAvailable)
-			stack := &v1alpha2.LlamaStackDistribution{}
-			env.Get(t, "my", stack)
+			stack := env.GetStack(t)
 			degraded := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionDegraded)
 			if got := degraded != nil; got != (tc.degraded != "") || got && degraded.Reason != tc.degraded {
 				t.Errorf("degraded: %+v, want %q", degraded, tc.degraded)

@@ -56,10 +56,7 @@ func TestDescribe(t *testing.T) {
 	env.Create(t, controllertest.NewSecret("vllm-creds", "token", "t"))
 	env.Workers = true
 	env.StartReconciler(t, "described")
-	env.Create(t, env.NewStack(t, "my", described))
-	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	env.MarkDeploymentReady(t, "my")
-	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+	env.CreateReadyStack(t, described)
 	stack := &v1alpha2.LlamaStackDistribution{}
 	controllertest.WaitUntil(t, func() error {
 		env.Get(t, "my", stack)

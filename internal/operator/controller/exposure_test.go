@@ -41,14 +41,10 @@ func TestIngress(t *testing.T) {
 	}
 	annotated := ingress.DeepCopy()
 	annotated.Annotations = map[string]string{"cert-manager.io/issuer": "theirs"}
-	if err := env.Client.Patch(t.Context(), annotated, client.MergeFrom(ingress)); err != nil {
-		t.Fatal(err)
-	}
+	env.Patch(t, annotated, client.MergeFrom(ingress))
 	addressed := annotated.DeepCopy()
 	addressed.Status.LoadBalancer.Ingress = []networkingv1.IngressLoadBalancerIngress{{IP: "192.0.2.1"}}
-	if err := env.Client.Status().Patch(t.Context(), addressed, client.MergeFrom(annotated)); err != nil {
-		t.Fatal(err)
-	}
+	env.PatchStatus(t, addressed, client.MergeFrom(annotated))
 	env.WaitForRouteURL(t, "my", "http://"+host)
 
 	env.SetOperatorConfig(t, operatorconfig.KeyIngress, "{domain: apps.example.com, annotations: {ours: x}}")
@@ -265,9 +261,7 @@ func TestRunningHostnameOfTwoStacks(t *testing.T) {
 
 	env.UpdateSpec(t, "older", elsewhere)
 	env.WaitForRouteURL(t, "older", "http://other."+host)
-	if err := env.Client.Delete(t.Context(), env.NewStack(t, "my", wanted)); err != nil {
-		t.Fatal(err)
-	}
+	env.Delete(t, env.NewStack(t, "my", wanted))
 	other.WaitForRouteURL(t, "my", "http://"+host)
 	other.WaitForCondition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureApplied)
 }

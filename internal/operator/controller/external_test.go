@@ -147,8 +147,7 @@ func checkRenderedProviders(
 			t.Errorf("the configuration does not contain %q:\n%s", want, config.Data[names.ConfigFile])
 		}
 	}
-	deployment := &appsv1.Deployment{}
-	env.Get(t, "my", deployment)
+	deployment := env.GetDeployment(t)
 	var images []string
 	for _, container := range deployment.Spec.Template.Spec.InitContainers {
 		images = append(images, container.Image)

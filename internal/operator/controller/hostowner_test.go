@@ -51,9 +51,7 @@ func TestHostnameIsKept(t *testing.T) {
 		}},
 		"a deletion that waits": {mine, "", func(t *testing.T, env *controllertest.Environment) {
 			env.UpdateStack(t, "victim", func(s *v1alpha2.LlamaStackDistribution) { s.Finalizers = []string{"a.example/b"} })
-			if err := env.Client.Delete(t.Context(), env.NewStack(t, "victim", mine)); err != nil {
-				t.Fatal(err)
-			}
+			env.Delete(t, env.NewStack(t, "victim", mine))
 			t.Cleanup(func() {
 				end := client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"finalizers": null}}`))
 				if err := env.Client.Patch(context.WithoutCancel(t.Context()), env.NewStack(t, "victim", "{}"), end); err != nil {
@@ -176,9 +174,7 @@ func TestGeneratedHostnameIsReserved(t *testing.T) {
 			env.WaitForRouteURL(t, name, "http://"+host)
 			env.UpdateSpec(t, name, exposedAs("{hostname: "+host+"}")) // a stack may write its own name
 			env.WaitForCondition(t, name, v1alpha2.ConditionExposed, v1alpha2.ReasonExposureApplied)
-			if err := env.Client.Delete(t.Context(), victim); err != nil {
-				t.Fatal(err)
-			}
+			env.Delete(t, victim)
 			refused()
 		}
 		r.Stop(t)

@@ -127,8 +127,7 @@ func TestRunningMovedTag(t *testing.T) {
 func waitForRollout(t *testing.T, env *controllertest.Environment, before *appsv1.Deployment) {
 	t.Helper()
 	controllertest.WaitUntil(t, func() error {
-		now := &appsv1.Deployment{}
-		env.Get(t, "my", now)
+		now := env.GetDeployment(t)
 		if now.Generation == before.Generation {
 			return fmt.Errorf("the Deployment has not changed")
 		}
@@ -147,8 +146,7 @@ func TestTagThatCannotBeCompared(t *testing.T) {
 	env.Create(t, env.NewStack(t, "my", fmt.Sprintf(spec, image, "gpt-4o-mini")))
 	waitForPinnedImage(t, env, image+"@"+digest, "")
 	env.WaitUntilIdle(t, "labels")
-	before := &appsv1.Deployment{}
-	env.Get(t, "my", before)
+	before := env.GetDeployment(t)
 
 	r.Down.Store(true)
 	waitForDegraded(t, env, "503")

@@ -236,12 +236,9 @@ workload: {replicas: 2, storage: {size: 1Gi}, overrides: {serviceAccountName: de
 	}
 	update := func(t *testing.T, env *controllertest.Environment) {
 		t.Helper()
-		stack := &v1alpha2.LlamaStackDistribution{}
-		env.Get(t, "my", stack)
+		stack := env.GetStack(t)
 		stack.Spec = env.NewStack(t, "my", updated).Spec
-		if err := env.Client.Update(t.Context(), stack); err != nil {
-			t.Fatal(err)
-		}
+		env.Update(t, stack)
 	}
 	some := map[bool][]int{false: {3}, true: {2, 4}}
 	for _, change := range []string{"create", "update"} {
@@ -312,8 +309,7 @@ func TestPreflightDisconnectAfterWrites(t *testing.T) {
 			first := env.StartWithReadyStack(t, controllertest.VolumeSpec)
 			first.Stop(t)
 			env.TerminateDeletedPods(t)
-			before := &appsv1.Deployment{}
-			env.Get(t, "my", before)
+			before := env.GetDeployment(t)
 			env.UpdateSpec(t, "my", controllertest.ChangedVolumeSpec)
 			wasCut := reconcileUntilDisconnected(t, env, n, loseAnswer && n > 0,
 				func() error { return checkObserved(t, env, "my") })

@@ -40,8 +40,7 @@ func TestRunningLabels(t *testing.T) {
 		return nil
 	})
 	before := len(env.WaitUntilIdle(t, "labels"))
-	stack := &v1alpha2.LlamaStackDistribution{}
-	env.Get(t, "my", stack)
+	stack := env.GetStack(t)
 	got := stack.Status.ResolvedDistribution
 	if got.Image != image || got.Digest != digest || got.ConfigSource != v1alpha2.ConfigSourceOCILabel ||
 		got.ServerRelease != "0.7" || got.ServerReleaseFrom != "image-label" {
@@ -102,9 +101,7 @@ func TestLabelsOfAnOverride(t *testing.T) {
 	env.Get(t, "my", stack)
 	patch := client.MergeFrom(stack.DeepCopy())
 	stack.Status = v1alpha2.LlamaStackDistributionStatus{}
-	if err := env.Client.Status().Patch(t.Context(), stack, patch); err != nil {
-		t.Fatal(err)
-	}
+	env.PatchStatus(t, stack, patch)
 	operator = env.StartReconciler(t, "labels-2")
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	for _, call := range controllertest.ListWrites(env.WaitUntilIdle(t, "labels-2")) {
@@ -123,15 +120,12 @@ func TestLabelsOfAnOverride(t *testing.T) {
 	// The pods keep their configuration although the base is deleted and the registry is down.
 	base := controllertest.NewConfigMap(baseConfigMapOf(t, before), "", "")
 	base.Namespace = env.Namespace
-	if err := env.Client.Delete(t.Context(), base); err != nil {
-		t.Fatal(err)
-	}
+	env.Delete(t, base)
 	operator = env.StartReconciler(t, "labels-down")
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonBaseConfigUnavailable)
 	env.WaitForCondition(t, "my", v1alpha2.ConditionDegraded, v1alpha2.ReasonBaseConfigStale)
 	env.WaitUntilIdle(t, "labels-down")
-	after := &appsv1.Deployment{}
-	env.Get(t, "my", after)
+	after := env.GetDeployment(t)
 	if before.ResourceVersion != after.ResourceVersion {
 		t.Error("the Deployment was written")
 	}
@@ -232,8 +226,7 @@ func TestUnreadableImageOfAnOlderStack(t *testing.T) {
 	env.WaitForCondition(t, "my", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonDistributionDefaultUsed)
 	waitForUnreadableEvent(t, env, "my", image, "503", "spec.server.workers has no effect")
 	env.WaitUntilIdle(t, "labels")
-	before := &appsv1.Deployment{}
-	env.Get(t, "my", before)
+	before := env.GetDeployment(t)
 	operator.Stop(t)
 
 	r.Down.Store(false)

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	appsv1 "k8s.io/api/apps/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -21,8 +20,7 @@ func TestSpecBecomesTooLarge(t *testing.T) {
 	env.StartReconciler(t, "large")
 	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, networking: {expose: {hostname: large.example.com}}, workload: {replicas: 2}}`))
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	before := &appsv1.Deployment{}
-	env.Get(t, "my", before)
+	before := env.GetDeployment(t)
 
 	env.UpdateStack(t, "my", func(stack *v1alpha2.LlamaStackDistribution) {
 		text, err := json.Marshal(map[string]any{"server": map[string]any{"cors": strings.Repeat("x",
@@ -36,13 +34,11 @@ func TestSpecBecomesTooLarge(t *testing.T) {
 	if want := "bytes of JSON exceed the limit of 262144 for a spec: move long parts to a ConfigMap"; !strings.Contains(got.Message, want) {
 		t.Errorf("message %q, want %q in it", got.Message, want)
 	}
-	after := &appsv1.Deployment{}
-	env.Get(t, "my", after)
+	after := env.GetDeployment(t)
 	if diff := cmp.Diff(before.Spec, after.Spec); diff != "" {
 		t.Errorf("the Deployment changed (-before +after):\n%s", diff)
 	}
-	stored := &v1alpha2.LlamaStackDistribution{}
-	env.Get(t, "my", stored)
+	stored := env.GetStack(t)
 	if stored.Spec.Settings == nil || stored.Spec.Workload == nil || len(stored.Annotations) != 0 {
 		t.Errorf("the stored object lacks a part of its spec, or has annotations %v", stored.Annotations)
 	}

@@ -24,8 +24,7 @@ func TestRunningFirstStack(t *testing.T) {
 	env.StartOperator(t, "v1.2.3")
 	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, networking: {port: 9000}, resources: {models: [llama]}}`))
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	stack := &v1alpha2.LlamaStackDistribution{}
-	env.Get(t, "my", stack)
+	stack := env.GetStack(t)
 	if stack.Status.Phase != v1alpha2.PhaseInitializing {
 		t.Errorf("phase %q, want Initializing", stack.Status.Phase)
 	}

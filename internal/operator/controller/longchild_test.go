@@ -46,9 +46,7 @@ func TestRunningWithLongChildren(t *testing.T) {
 		child.SetLabels(all)
 		child.SetAnnotations(with(child.GetAnnotations(), "other.example/a", "b"))
 		child.SetFinalizers(append(child.GetFinalizers(), "other.example/f"))
-		if err := env.Client.Patch(t.Context(), child, patch); err != nil {
-			t.Fatal(err)
-		}
+		env.Patch(t, child, patch)
 	}
 	t.Cleanup(func() { dropFinalizers(t, env, children) })
 	if calls := env.WaitUntilIdle(t, "long-children")[before:]; controllertest.HasWrites(calls) {
@@ -60,9 +58,7 @@ func TestRunningWithLongChildren(t *testing.T) {
 		env.Get(t, name, child)
 		patch := client.MergeFrom(child.DeepCopyObject().(client.Object))
 		child.SetLabels(with(child.GetLabels(), names.LabelPartOf, "other"))
-		if err := env.Client.Patch(t.Context(), child, patch); err != nil {
-			t.Fatal(err)
-		}
+		env.Patch(t, child, patch)
 		controllertest.WaitUntil(t, func() error {
 			if env.Get(t, name, child); child.GetLabels()[names.LabelPartOf] != names.PartOf {
 				return fmt.Errorf("a label of %T is not restored", child)

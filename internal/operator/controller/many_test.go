@@ -150,9 +150,7 @@ func TestRunningCallsOfManyStacks(t *testing.T) {
 	seen := len(env.WaitUntilIdleWithin(t, version, manyTimeout))
 
 	t.Run("change of a Secret", func(t *testing.T) {
-		if err := env.Client.Update(t.Context(), newSharedSecret(env, "second-one")); err != nil {
-			t.Fatal(err)
-		}
+		env.Update(t, newSharedSecret(env, "second-one"))
 		waitForCalls(t, env, version, seen, "patch deployments", sharing)
 		env.WaitUntilIdleWithin(t, version, manyTimeout)
 		markAllReady(t, env)

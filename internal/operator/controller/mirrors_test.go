@@ -149,9 +149,7 @@ func TestRunningMirrorSets(t *testing.T) {
 	}
 
 	first.Stop(t)
-	if err := env.Client.Delete(t.Context(), digests); err != nil {
-		t.Fatal(err)
-	}
+	env.Delete(t, digests)
 	sourcePolicy.create(t, env, source+"/team", "", mirror.Host+"/mirror/team")
 	stack("again", source+"/team/own:prod")
 	stack("policy", source+"/team/own@"+digest)

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -19,8 +18,7 @@ func TestOffline(t *testing.T) {
 	env.StartReconciler(t, "offline")
 	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, providers: {inference: {provider: vllm, endpoint: "http://vllm:8000"}}}`))
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	deployment := &appsv1.Deployment{}
-	env.Get(t, "my", deployment)
+	deployment := env.GetDeployment(t)
 	before := deployment.Generation
 
 	env.UpdateSpec(t, "my", `{distribution: {name: starter}, offline: true, providers: {files: {provider: s3, settings: {bucket_name: a}}}}`)
@@ -39,8 +37,7 @@ func TestOffline(t *testing.T) {
 		return hasVariable(deployment.Spec.Template.Spec.Containers[0], "HF_HUB_OFFLINE", "1")
 	})
 	note := env.WaitForEvent(t, corev1.EventTypeWarning, v1alpha2.EventConfigWarning)
-	stack := &v1alpha2.LlamaStackDistribution{}
-	env.Get(t, "my", stack)
+	stack := env.GetStack(t)
 	told := stack.Status.Warnings
 	if !strings.Contains(strings.Join(told, "\n"), "api.groq.com") ||
 		note != fmt.Sprintf("%d warnings, which are in status.warnings; the first is: %s", len(told), told[0]) {

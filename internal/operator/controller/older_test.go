@@ -38,12 +38,9 @@ func TestUserConfigOfAnotherNamespace(t *testing.T) {
 	env.CheckNoChildren(t)
 
 	config.Annotations = map[string]string{names.AnnotationAllowNamespaces: env.Namespace}
-	if err := env.Client.Update(t.Context(), config); err != nil {
-		t.Fatal(err)
-	}
+	env.Update(t, config)
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	deployment := &appsv1.Deployment{}
-	env.Get(t, "my", deployment)
+	deployment := env.GetDeployment(t)
 	pod := deployment.Spec.Template.Spec
 	if server := pod.Containers[0]; server.Name != "server" || len(server.Command) != 3 || server.SecurityContext != nil {
 		t.Errorf("container %+v", server)

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 
@@ -54,8 +53,7 @@ func TestRunningImageOverride(t *testing.T) {
 			t.Errorf("an unaffected stack caused a call: %s", call)
 		}
 	}
-	stack := &v1alpha2.LlamaStackDistribution{}
-	env.Get(t, "my", stack)
+	stack := env.GetStack(t)
 	if got := stack.Status.ResolvedDistribution.CatalogueImage; got != catalog {
 		t.Errorf("recorded image %q, want %q", got, catalog)
 	}
@@ -158,8 +156,7 @@ func TestOwnDistributionName(t *testing.T) {
 	env.SetOperatorConfig(t, operatorconfig.KeyImageOverrides, "rh-dev: quay.io/x/rh-dev:0.7.3")
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	env.WaitForImage(t, "my", "quay.io/x/rh-dev:0.7.3", v1alpha2.ImageFromOperatorConfig)
-	stack := &v1alpha2.LlamaStackDistribution{}
-	env.Get(t, "my", stack)
+	stack := env.GetStack(t)
 	if got := stack.Status.ResolvedDistribution; got.ServerReleaseFrom != "image-tag" ||
 		got.ConfigSource != v1alpha2.ConfigSourceConfigMap {
 		t.Errorf("status %+v", got)
@@ -167,13 +164,11 @@ func TestOwnDistributionName(t *testing.T) {
 	if got := stack.Status.DistributionConfig; got != nil {
 		t.Errorf("a stack of v1alpha2 has the fields of v1alpha1 %+v", got)
 	}
-	deployed := &appsv1.Deployment{}
-	env.Get(t, "my", deployed)
+	deployed := env.GetDeployment(t)
 	env.SetOperatorConfig(t, operatorconfig.KeyImageOverrides, "")
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonUnknownDistribution)
 	env.WaitUntilIdle(t, "own")
-	kept := &appsv1.Deployment{}
-	env.Get(t, "my", kept)
+	kept := env.GetDeployment(t)
 	if kept.UID != deployed.UID || kept.Generation != deployed.Generation {
 		t.Error("the removal of a name changed the running pods")
 	}

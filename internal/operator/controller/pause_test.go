@@ -47,9 +47,7 @@ func TestPaused(t *testing.T) {
 
 	service, before := &corev1.Service{}, &appsv1.Deployment{}
 	env.Get(t, names.Service("my"), service)
-	if err := env.Client.Delete(t.Context(), service); err != nil {
-		t.Fatal(err)
-	}
+	env.Delete(t, service)
 	env.Get(t, "my", before)
 	env.UpdateSpec(t, "my", `{distribution: {name: starter}, networking: {port: 9000}, resources: {models: [m], shields: [guard]}}`)
 	got := env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentPaused)
@@ -63,8 +61,7 @@ func TestPaused(t *testing.T) {
 	if want := `metadata.annotations[llamastack.io/paused]: "yes" must be "true" or "false"`; !strings.Contains(got.Message, want) {
 		t.Errorf("message %q, want %q in it", got.Message, want)
 	}
-	after := &appsv1.Deployment{}
-	env.Get(t, "my", after)
+	after := env.GetDeployment(t)
 	if diff := cmp.Diff(before.Spec, after.Spec); diff != "" {
 		t.Errorf("the Deployment of a paused stack changed (-before +after):\n%s", diff)
 	}
@@ -88,9 +85,7 @@ func removeReadyPods(t *testing.T, env *controllertest.Environment, name string)
 	deployment := &appsv1.Deployment{}
 	env.Get(t, name, deployment)
 	deployment.Status.ReadyReplicas, deployment.Status.AvailableReplicas = 0, 0
-	if err := env.Client.Status().Update(t.Context(), deployment); err != nil {
-		t.Fatal(err)
-	}
+	env.UpdateStatus(t, deployment)
 	controllertest.WaitUntil(t, func() error {
 		stack := &v1alpha2.LlamaStackDistribution{}
 		env.Get(t, name, stack)
@@ -123,8 +118,6 @@ func TestPausedFromTheStart(t *testing.T) {
 			t.Errorf("the %T of a paused stack exists: %v", child, err)
 		}
 	}
-	if err := env.Client.Delete(t.Context(), stack); err != nil {
-		t.Fatal(err)
-	}
+	env.Delete(t, stack)
 	env.WaitForNoChild(t, "my", &v1alpha2.LlamaStackDistribution{})
 }

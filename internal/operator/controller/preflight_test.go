@@ -36,8 +36,7 @@ func TestPreflight(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.StartWithReadyStack(t, controllertest.VolumeSpec)
 	env.TerminateDeletedPods(t)
-	before := &appsv1.Deployment{}
-	env.Get(t, "my", before)
+	before := env.GetDeployment(t)
 	env.UpdateSpec(t, "my", controllertest.ChangedVolumeSpec)
 	pod := env.WaitForPreflightPod(t, nil)
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonPreflightInProgress)
@@ -90,8 +89,7 @@ func TestPreflightFails(t *testing.T) {
 			env := controllertest.NewEnvironment(t)
 			o := env.StartWithReadyStack(t, controllertest.VolumeSpec)
 			env.TerminateDeletedPods(t)
-			before := &appsv1.Deployment{}
-			env.Get(t, "my", before)
+			before := env.GetDeployment(t)
 			env.UpdateSpec(t, "my", controllertest.ChangedVolumeSpec)
 			pod := env.WaitForPreflightPod(t, nil)
 			env.AssignToNode(t, pod)
@@ -131,9 +129,7 @@ func TestPreflightFails(t *testing.T) {
 				t.Error("another pod tried the change")
 			}
 			env.CheckDeploymentUnchanged(t, before)
-			if err := env.Client.Delete(t.Context(), pod); err != nil {
-				t.Fatal(err)
-			}
+			env.Delete(t, pod)
 			again := env.WaitForPreflightPod(t, pod)
 			if again.Name != pod.Name {
 				t.Errorf("pod %s tests the change again, want the same name as before", again.Name)
@@ -153,8 +149,7 @@ func TestPreflightWaits(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.StartWithReadyStack(t, controllertest.VolumeSpec)
 	env.TerminateDeletedPods(t)
-	before := &appsv1.Deployment{}
-	env.Get(t, "my", before)
+	before := env.GetDeployment(t)
 	env.UpdateSpec(t, "my", controllertest.ChangedVolumeSpec)
 	pod := env.WaitForPreflightPod(t, nil)
 	env.AssignToNode(t, pod)
@@ -216,8 +211,7 @@ func TestPreflightIsSkipped(t *testing.T) {
 			env := controllertest.NewEnvironment(t)
 			env.StartWithReadyStack(t, controllertest.VolumeSpec)
 			env.TerminateDeletedPods(t)
-			before := &appsv1.Deployment{}
-			env.Get(t, "my", before)
+			before := env.GetDeployment(t)
 			spec := controllertest.ChangedVolumeSpec
 			if name == "pod security" {
 				spec = strings.Replace(controllertest.ChangedVolumeSpec, "workload: {", "workload: {overrides: {podTemplate: {spec: {securityContext: {runAsUser: 0, runAsNonRoot: false}}}}, ", 1)
@@ -255,8 +249,7 @@ providers: {inference: {provider: vllm, endpoint: "http://vllm:8000",
 	env.Create(t, controllertest.NewSecret("vllm-creds", "token", "sk-1"))
 	env.StartWithReadyStack(t, model("a"))
 	env.TerminateDeletedPods(t)
-	before := &appsv1.Deployment{}
-	env.Get(t, "my", before)
+	before := env.GetDeployment(t)
 	env.UpdateSpec(t, "my", model("b"))
 	first := env.WaitForPreflightPod(t, nil)
 	env.AssignToNode(t, first)
@@ -277,16 +270,12 @@ providers: {inference: {provider: vllm, endpoint: "http://vllm:8000",
 	// The value in a Secret that the spec refers to is part of the change.
 	token := controllertest.NewSecret("vllm-creds", "token", "sk-2")
 	token.Namespace = env.Namespace
-	if err := env.Client.Update(t.Context(), token); err != nil {
-		t.Fatal(err)
-	}
+	env.Update(t, token)
 	third := env.WaitForPreflightPod(t, second)
 	env.CheckDeploymentUnchanged(t, before)
 	token = controllertest.NewSecret("vllm-creds", "token", "sk-1")
 	token.Namespace = env.Namespace
-	if err := env.Client.Update(t.Context(), token); err != nil {
-		t.Fatal(err)
-	}
+	env.Update(t, token)
 	env.WaitForPreflightPod(t, third)
 	env.UpdateSpec(t, "my", model("a"))
 	env.WaitForNoPreflight(t)
@@ -318,13 +307,10 @@ storage: {kv: {type: redis, endpoint: "redis:6379", password: {secretKeyRef: {na
 	env.Create(t, controllertest.NewSecret("redis-creds", "password", "one"))
 	env.StartWithReadyStack(t, spec)
 	env.TerminateDeletedPods(t)
-	before := &appsv1.Deployment{}
-	env.Get(t, "my", before)
+	before := env.GetDeployment(t)
 	token := controllertest.NewSecret("redis-creds", "password", "two")
 	token.Namespace = env.Namespace
-	if err := env.Client.Update(t.Context(), token); err != nil {
-		t.Fatal(err)
-	}
+	env.Update(t, token)
 	pod := env.WaitForPreflightPod(t, nil)
 	password := func(name string) string {
 		found := &corev1.Secret{}
@@ -344,8 +330,7 @@ storage: {kv: {type: redis, endpoint: "redis:6379", password: {secretKeyRef: {na
 	env.SetPodStatus(t, pod, controllertest.ContainersReadyStatus())
 	env.WaitForDeploymentUpdate(t, before)
 	env.WaitForNoPreflight(t)
-	after := &appsv1.Deployment{}
-	env.Get(t, "my", after)
+	after := env.GetDeployment(t)
 	if read := controllertest.StorageSecretOf(t, after); read == first || password(read) != "two" {
 		t.Errorf("the pods read %q from Secret %q", password(read), read)
 	}
@@ -382,8 +367,7 @@ func TestNoPreflight(t *testing.T) {
 				env.MarkDeploymentReady(t, "my")
 				env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
 			}
-			before := &appsv1.Deployment{}
-			env.Get(t, "my", before)
+			before := env.GetDeployment(t)
 			env.UpdateSpec(t, "my", tc.then)
 			if !tc.same {
 				env.WaitForDeploymentUpdate(t, before)
@@ -411,8 +395,7 @@ func TestPreflightWhilePodsAreUnavailable(t *testing.T) {
 	t.Parallel()
 	env := controllertest.NewEnvironment(t)
 	env.StartWithReadyStack(t, controllertest.VolumeSpec)
-	before := &appsv1.Deployment{}
-	env.Get(t, "my", before)
+	before := env.GetDeployment(t)
 	env.UpdateSpec(t, "my", controllertest.ChangedVolumeSpec)
 	pod := env.WaitForPreflightPod(t, nil)
 	env.AssignToNode(t, pod)

@@ -190,10 +190,7 @@ func TestServerHangs(t *testing.T) {
 	}
 	env.Workers = true
 	env.StartReconciler(t, "hangs")
-	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}}`))
-	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	env.MarkDeploymentReady(t, "my")
-	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+	env.CreateReadyStack(t, `{distribution: {name: starter}}`)
 	<-hanging
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
 	env.PatchStack(t, "my", func(s *v1alpha2.LlamaStackDistribution) {

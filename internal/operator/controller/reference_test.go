@@ -86,9 +86,7 @@ func TestMissingReferences(t *testing.T) {
 			began := time.Now()
 			if tc.exists != nil {
 				tc.heal.SetNamespace(env.Namespace)
-				if err := env.Client.Update(t.Context(), tc.heal); err != nil {
-					t.Fatal(err)
-				}
+				env.Update(t, tc.heal)
 			} else {
 				env.Create(t, tc.heal)
 			}
@@ -107,23 +105,15 @@ func TestSecretOfARunningStack(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.Create(t, controllertest.NewSecret("vllm-creds", "token", "sk-abc"))
 	env.StartReconciler(t, "secret-gone")
-	env.Create(t, env.NewStack(t, "my", controllertest.SecretSpec))
-	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	env.MarkDeploymentReady(t, "my")
-	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
-	before := &appsv1.Deployment{}
-	env.Get(t, "my", before)
+	env.CreateReadyStack(t, controllertest.SecretSpec)
+	before := env.GetDeployment(t)
 
-	if err := env.Client.Delete(t.Context(),
-		&corev1.Secret{ObjectMeta: controllertest.ObjectMeta(env.Namespace, "vllm-creds")}); err != nil {
-		t.Fatal(err)
-	}
+	env.Delete(t, &corev1.Secret{ObjectMeta: controllertest.ObjectMeta(env.Namespace, "vllm-creds")})
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonSecretNotFound)
 	env.WaitForCondition(t, "my", v1alpha2.ConditionDegraded, v1alpha2.ReasonSecretChangedToInvalid)
 	env.WaitForCondition(t, "my", v1alpha2.ConditionAvailable, v1alpha2.ReasonMinimumReplicasAvailable)
 	env.WaitUntilIdle(t, "secret-gone")
-	after := &appsv1.Deployment{}
-	env.Get(t, "my", after)
+	after := env.GetDeployment(t)
 	if diff := cmp.Diff(before, after); diff != "" {
 		t.Errorf("the Deployment changed:\n%s", diff)
 	}
@@ -135,17 +125,14 @@ func TestSecretOfARunningStack(t *testing.T) {
 	if diff := cmp.Diff(before, after); diff != "" {
 		t.Errorf("the same Secret, created again, replaced the pods:\n%s", diff)
 	}
-	stack := &v1alpha2.LlamaStackDistribution{}
-	env.Get(t, "my", stack)
+	stack := env.GetStack(t)
 	if meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionDegraded) != nil {
 		t.Error("the condition Degraded still exists")
 	}
 
 	changed := controllertest.NewSecret("vllm-creds", "token", "sk-def")
 	changed.Namespace = env.Namespace
-	if err := env.Client.Update(t.Context(), changed); err != nil {
-		t.Fatal(err)
-	}
+	env.Update(t, changed)
 	env.TerminateDeletedPods(t)
 	pod := env.WaitForPreflightPod(t, nil) // the new value may be invalid
 	env.AssignToNode(t, pod)
@@ -185,9 +172,7 @@ func TestCertificate(t *testing.T) {
 
 	renewed := controllertest.NewTLSSecret(t, "cert")
 	renewed.Namespace = env.Namespace
-	if err := env.Client.Update(t.Context(), renewed); err != nil {
-		t.Fatal(err)
-	}
+	env.Update(t, renewed)
 	after := &appsv1.Deployment{}
 	controllertest.WaitUntil(t, func() error {
 		env.Get(t, "my", after)
@@ -197,9 +182,7 @@ func TestCertificate(t *testing.T) {
 		return nil
 	})
 	renewed.Annotations = map[string]string{"note": "pods do not read annotations"}
-	if err := env.Client.Update(t.Context(), renewed); err != nil {
-		t.Fatal(err)
-	}
+	env.Update(t, renewed)
 	env.WaitUntilIdle(t, "certificate")
 	env.Get(t, "my", after)
 	if after.Generation != before.Generation+1 {
@@ -221,14 +204,11 @@ func TestOverride(t *testing.T) {
 	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, overrideConfig: {configMapName: mine}}`))
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	env.WaitForCondition(t, "my", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonOverrideConfigUsed)
-	before := &appsv1.Deployment{}
-	env.Get(t, "my", before)
+	before := env.GetDeployment(t)
 	edit := func(config string) {
 		changed := controllertest.NewConfigMap("mine", "config.yaml", config)
 		changed.Namespace = env.Namespace
-		if err := env.Client.Update(t.Context(), changed); err != nil {
-			t.Fatal(err)
-		}
+		env.Update(t, changed)
 	}
 	for config, message := range map[string]string{
 		"version: [\n": "is not YAML",
@@ -237,16 +217,14 @@ func TestOverride(t *testing.T) {
 	} {
 		edit(config)
 		controllertest.WaitUntil(t, func() error {
-			stack := &v1alpha2.LlamaStackDistribution{}
-			env.Get(t, "my", stack)
+			stack := env.GetStack(t)
 			told := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionConfigGenerated)
 			if told.Reason != v1alpha2.ReasonConfigGenerationFailed || !strings.Contains(told.Message, message) {
 				return fmt.Errorf("ConfigGenerated is %s: %s", told.Reason, told.Message)
 			}
 			return nil
 		})
-		after := &appsv1.Deployment{}
-		env.Get(t, "my", after)
+		after := env.GetDeployment(t)
 		if diff := cmp.Diff(before.Spec, after.Spec); diff != "" {
 			t.Errorf("the Deployment after an edit with which no server starts (-before +after):\n%s", diff)
 		}
@@ -254,8 +232,7 @@ func TestOverride(t *testing.T) {
 	edit("distro_name: mine\nproviders: {}\napis: [inference]\n")
 	env.WaitForCondition(t, "my", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonOverrideConfigUsed)
 	controllertest.WaitUntil(t, func() error {
-		after := &appsv1.Deployment{}
-		env.Get(t, "my", after)
+		after := env.GetDeployment(t)
 		now, then := after.Spec.Template.Annotations, before.Spec.Template.Annotations
 		if now[names.AnnotationConfigHash] == then[names.AnnotationConfigHash] {
 			return fmt.Errorf("the change of the override does not replace the pods")

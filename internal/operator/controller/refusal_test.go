@@ -45,8 +45,7 @@ func TestRefusals(t *testing.T) {
 			}
 			env.WaitForCondition(t, "my", v1alpha2.ConditionStalled, tc.reason)
 			env.WaitForCondition(t, "my", v1alpha2.ConditionReady, tc.reason)
-			stack := &v1alpha2.LlamaStackDistribution{}
-			env.Get(t, "my", stack)
+			stack := env.GetStack(t)
 			if stack.Status.Phase != v1alpha2.PhaseFailed {
 				t.Errorf("phase %q, want Failed", stack.Status.Phase)
 			}
@@ -62,8 +61,7 @@ func TestBareImageRunsItsOwnConfiguration(t *testing.T) {
 	env.Create(t, env.NewStack(t, "my", `{distribution: {image: "example.com/mine:1"}}`))
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	env.WaitForCondition(t, "my", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonDistributionDefaultUsed)
-	deployment := &appsv1.Deployment{}
-	env.Get(t, "my", deployment)
+	deployment := env.GetDeployment(t)
 	if got := deployment.Spec.Template.Spec.Containers[0].Image; got != "example.com/mine:1" {
 		t.Errorf("image %q", got)
 	}
@@ -76,8 +74,7 @@ func TestDrift(t *testing.T) {
 	env.StartReconciler(t, "drift")
 	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}}`))
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	deployment := &appsv1.Deployment{}
-	env.Get(t, "my", deployment)
+	deployment := env.GetDeployment(t)
 	image := deployment.Spec.Template.Spec.Containers[0].Image
 	patch := `{"metadata":{"annotations":{"theirs":"x"}},"spec":{"template":{"spec":{"containers":[{"name":"llama-stack","image":"evil"}]}}}}`
 	if err := env.Client.Patch(t.Context(), deployment,
@@ -103,9 +100,7 @@ func TestDrift(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := env.Client.Delete(t.Context(), object); err != nil {
-			t.Fatal(err)
-		}
+		env.Delete(t, object)
 		controllertest.WaitUntil(t, func() error {
 			after, err := uid()
 			if err == nil && after == before {
@@ -129,12 +124,9 @@ func TestPrune(t *testing.T) {
 		strings.Replace(controllertest.SecretSpec, "[llama]", "[llama3]", 1),
 		`{distribution: {name: starter}, resources: {models: [llama4]}, workload: {overrides: {serviceAccountName: default}}}`,
 	} {
-		stack := &v1alpha2.LlamaStackDistribution{}
-		env.Get(t, "my", stack)
+		stack := env.GetStack(t)
 		stack.Spec = env.NewStack(t, "my", spec).Spec
-		if err := env.Client.Update(t.Context(), stack); err != nil {
-			t.Fatal(err)
-		}
+		env.Update(t, stack)
 		env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	}
 	controllertest.WaitUntil(t, func() error {
@@ -190,8 +182,7 @@ func TestTakeOverKeepsTheTemplate(t *testing.T) {
 	if !strings.Contains(condition.Message, "image") {
 		t.Errorf("the message does not list the differences: %s", condition.Message)
 	}
-	now := &appsv1.Deployment{}
-	env.Get(t, "my", now)
+	now := env.GetDeployment(t)
 	if diff := cmp.Diff(old.Spec.Template, now.Spec.Template); diff != "" {
 		t.Errorf("the template changed:\n%s", diff)
 	}
@@ -204,9 +195,7 @@ func TestTakeOverKeepsTheTemplate(t *testing.T) {
 	// The next change to the spec applies the rendered template.
 	env.Get(t, "my", stack)
 	stack.Spec.Workload = &v1alpha2.WorkloadSpec{Workers: new(int32(2))}
-	if err := env.Client.Update(t.Context(), stack); err != nil {
-		t.Fatal(err)
-	}
+	env.Update(t, stack)
 	controllertest.WaitUntil(t, func() error {
 		env.Get(t, "my", stack)
 		if meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionAdopted) != nil {
@@ -224,14 +213,10 @@ func TestConfigMapNameThatIsTaken(t *testing.T) {
 	first := env.StartReconciler(t, "taken")
 	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, resources: {models: [m]}}`))
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	stack := &v1alpha2.LlamaStackDistribution{}
-	env.Get(t, "my", stack)
+	stack := env.GetStack(t)
 	name := stack.Status.GeneratedConfigMap()
 	first.Stop(t)
-	if err := env.Client.Delete(t.Context(),
-		&corev1.ConfigMap{ObjectMeta: controllertest.ObjectMeta(env.Namespace, name)}); err != nil {
-		t.Fatal(err)
-	}
+	env.Delete(t, &corev1.ConfigMap{ObjectMeta: controllertest.ObjectMeta(env.Namespace, name)})
 	env.Create(t, controllertest.NewConfigMap(name, "config.yaml", "somebody else's"))
 	env.StartReconciler(t, "taken")
 	env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonOwnershipConflict)
@@ -239,9 +224,7 @@ func TestConfigMapNameThatIsTaken(t *testing.T) {
 	if env.Get(t, name, configMap); configMap.Data["config.yaml"] != "somebody else's" {
 		t.Error("the ConfigMap of another owner was written")
 	}
-	if err := env.Client.Delete(t.Context(), configMap); err != nil {
-		t.Fatal(err)
-	}
+	env.Delete(t, configMap)
 	env.PatchStack(t, "my", func(stack *v1alpha2.LlamaStackDistribution) {
 		stack.Annotations = map[string]string{"somebody": "touched it"}
 	})
@@ -260,9 +243,7 @@ func TestTerminating(t *testing.T) {
 	stack.Finalizers = []string{"example.com/somebody-else"}
 	env.Create(t, stack)
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	if err := env.Client.Delete(t.Context(), stack); err != nil {
-		t.Fatal(err)
-	}
+	env.Delete(t, stack)
 	controllertest.WaitUntil(t, func() error {
 		env.Get(t, "my", stack)
 		if stack.Status.Phase != v1alpha2.PhaseTerminating {
@@ -272,16 +253,12 @@ func TestTerminating(t *testing.T) {
 	})
 	service := &corev1.Service{}
 	env.Get(t, "my-service", service)
-	if err := env.Client.Delete(t.Context(), service); err != nil {
-		t.Fatal(err)
-	}
+	env.Delete(t, service)
 	env.WaitUntilIdle(t, "terminating")
 	if err := env.Client.Get(t.Context(), env.Key("my-service"), service); client.IgnoreNotFound(err) != nil ||
 		err == nil {
 		t.Errorf("a child was created again: %v", err)
 	}
 	stack.Finalizers = nil
-	if err := env.Client.Update(t.Context(), stack); err != nil {
-		t.Fatal(err)
-	}
+	env.Update(t, stack)
 }

@@ -59,8 +59,7 @@ func TestRunningDataLeftBehindIsReported(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.StartOperator(t, env.Namespace)
 	env.CreateReadyStack(t, volumeSpec)
-	before := &appsv1.Deployment{}
-	env.Get(t, "my", before)
+	before := env.GetDeployment(t)
 	env.UpdateSpec(t, "my", redisSpec)
 	env.WaitForDeploymentUpdate(t, before)
 	env.MarkDeploymentReady(t, "my")
@@ -91,8 +90,7 @@ func TestRunningDataLeftBehindIsReported(t *testing.T) {
 	})
 	env.UpdateSpec(t, "my", strings.Replace(volumeSpec, "workload", "disabled: [eval], workload", 1))
 	controllertest.WaitUntil(t, func() error {
-		object := &v1alpha2.LlamaStackDistribution{}
-		env.Get(t, "my", object)
+		object := env.GetStack(t)
 		if left := meta.FindStatusCondition(object.Status.Conditions, v1alpha2.ConditionDataLeftBehind); left != nil {
 			return fmt.Errorf("condition %+v", left)
 		}
@@ -115,8 +113,7 @@ func TestRunningDataLossIsAccepted(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.StartOperator(t, env.Namespace)
 	env.CreateReadyStack(t, specOfRelease("0.3"))
-	before := &appsv1.Deployment{}
-	env.Get(t, "my", before)
+	before := env.GetDeployment(t)
 	env.UpdateSpec(t, "my", specOfRelease("0.7"))
 	refused := env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDataLossNotAccepted)
 	const message = "spec.distribution: release 0.7 cannot read the data that vector_io/faiss stored under release 0.3, so the server does not start, and no tool converts this data: " +
@@ -158,8 +155,7 @@ func TestRunningDataLossIsAccepted(t *testing.T) {
 // describeStatus returns the phase and the conditions of the stack, and the events.
 func describeStatus(t *testing.T, env *controllertest.Environment) string {
 	t.Helper()
-	object := &v1alpha2.LlamaStackDistribution{}
-	env.Get(t, "my", object)
+	object := env.GetStack(t)
 	var text strings.Builder
 	fmt.Fprintf(&text, "phase %s\n", object.Status.Phase)
 	for _, condition := range object.Status.Conditions {
@@ -175,15 +171,13 @@ func describeStatus(t *testing.T, env *controllertest.Environment) string {
 func TestDataLossIsNotAccepted(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.StartWithReadyStack(t, specOfRelease("0.3"))
-	before := &appsv1.Deployment{}
-	env.Get(t, "my", before)
+	before := env.GetDeployment(t)
 	env.UpdateSpec(t, "my", specOfRelease("0.4"))
 	env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDataLossNotAccepted)
 	env.UpdateSpec(t, "my", specOfRelease("0.3"))
 	env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
 	env.WaitUntilIdle(t, env.Namespace)
-	now := &appsv1.Deployment{}
-	env.Get(t, "my", now)
+	now := env.GetDeployment(t)
 	if diff := cmp.Diff(before.Spec, now.Spec); diff != "" {
 		t.Errorf("the pods changed (-want +got):\n%s", diff)
 	}
@@ -192,17 +186,14 @@ func TestDataLossIsNotAccepted(t *testing.T) {
 // removePlaces removes the places from the record on the Deployment.
 func removePlaces(t *testing.T, env *controllertest.Environment) {
 	t.Helper()
-	deployment := &appsv1.Deployment{}
-	env.Get(t, "my", deployment)
+	deployment := env.GetDeployment(t)
 	rendered, _, found := strings.Cut(deployment.Annotations[names.AnnotationRendered], `,"places":`)
 	if !found {
 		t.Fatalf("the record has no places: %s", rendered)
 	}
 	patch := client.MergeFrom(deployment.DeepCopy())
 	deployment.Annotations[names.AnnotationRendered] = rendered + "}"
-	if err := env.Client.Patch(t.Context(), deployment, patch); err != nil {
-		t.Fatal(err)
-	}
+	env.Patch(t, deployment, patch)
 }
 
 // TestDataTableIsKept checks that a stack keeps the database table with its data, even if the record does not contain
@@ -230,21 +221,14 @@ providers: {}
 			deployment.Annotations[names.AnnotationRendered] = strings.NewReplacer(`"inputs":"`, `"inputs":"0`, `"template":"`,
 				`"template":"0`).
 				Replace(deployment.Annotations[names.AnnotationRendered])
-			if err := env.Client.Update(t.Context(), deployment); err != nil {
-				t.Fatal(err)
-			}
+			env.Update(t, deployment)
 		},
 		"deleted Deployment": func(t *testing.T, env *controllertest.Environment, deployment *appsv1.Deployment) {
-			if err := env.Client.Delete(t.Context(), deployment); err != nil {
-				t.Fatal(err)
-			}
-			object := &v1alpha2.LlamaStackDistribution{}
-			env.Get(t, "my", object)
+			env.Delete(t, deployment)
+			object := env.GetStack(t)
 			patch := client.MergeFrom(object.DeepCopy())
 			object.Status.ConfigGeneration = &v1alpha2.ConfigGeneration{ConfigMapName: "older"}
-			if err := env.Client.Status().Patch(t.Context(), object, patch); err != nil {
-				t.Fatal(err)
-			}
+			env.PatchStatus(t, object, patch)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -253,13 +237,11 @@ providers: {}
 			o := env.StartWithReadyStack(t, spec)
 			env.WaitUntilIdle(t, env.Namespace)
 			o.Stop(t)
-			deployment := &appsv1.Deployment{}
-			env.Get(t, "my", deployment)
+			deployment := env.GetDeployment(t)
 			forget(t, env, deployment)
 			env.StartReconciler(t, env.Namespace+"-next")
 			controllertest.WaitUntil(t, func() error {
-				object := &v1alpha2.LlamaStackDistribution{}
-				env.Get(t, "my", object)
+				object := env.GetStack(t)
 				config := &corev1.ConfigMap{}
 				if err := env.Client.Get(t.Context(), env.Key(object.Status.GeneratedConfigMap()), config); err != nil {
 					return err

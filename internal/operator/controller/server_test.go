@@ -116,10 +116,7 @@ func TestServerWithoutAVersion(t *testing.T) {
 	asked := env.StartServer(t, "")
 	env.Workers = true
 	env.StartReconciler(t, "silent")
-	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}}`))
-	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	env.MarkDeploymentReady(t, "my")
-	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+	env.CreateReadyStack(t, `{distribution: {name: starter}}`)
 	waitForRequests(t, asked, 1)
 	env.WaitUntilIdle(t, "silent")
 	if got := asked.Requests.Load(); got != 1 {
@@ -175,9 +172,7 @@ func TestServerWhileThePreviousPodTerminates(t *testing.T) {
 	}
 	version := "0.8.0"
 	asked.Version.Store(&version)
-	if err := env.Client.Delete(t.Context(), before); err != nil {
-		t.Fatal(err)
-	}
+	env.Delete(t, before)
 	createPodOnNode(t, env, set, "image@sha256:8")
 	env.WaitForServerVersion(t, "my", version)
 }

@@ -111,11 +111,7 @@ func TestStackMetrics(t *testing.T) {
 		}
 		return nil
 	})
-	stack := &v1alpha2.LlamaStackDistribution{}
-	env.Get(t, "my", stack)
-	if err := env.Client.Delete(t.Context(), stack); err != nil {
-		t.Fatal(err)
-	}
+	env.Delete(t, env.GetStack(t))
 	shows(map[string]string{v1alpha2.ConditionReady: "", v1alpha2.ConditionStalled: ""})
 
 	problems, err := testutil.GatherAndLint(metrics.Registry)

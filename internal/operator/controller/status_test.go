@@ -24,9 +24,7 @@ func updateStatus(
 	stack := &v1alpha2.LlamaStackDistribution{}
 	env.Get(t, name, stack)
 	change(&stack.Status)
-	if err := env.Client.Status().Update(t.Context(), stack); err != nil {
-		t.Fatal(err)
-	}
+	env.UpdateStatus(t, stack)
 	return stack
 }
 
@@ -36,10 +34,7 @@ func updateStatus(
 func TestStoredStatusFieldsOfV1alpha1(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	first := env.StartReconciler(t, "one")
-	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, resources: {models: [m]}}`))
-	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	env.MarkDeploymentReady(t, "my")
-	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+	env.CreateReadyStack(t, `{distribution: {name: starter}, resources: {models: [m]}}`)
 	before := len(controllertest.ListWrites(env.WaitUntilIdle(t, "one")))
 	first.Stop(t)
 
@@ -60,8 +55,7 @@ func TestStoredStatusFieldsOfV1alpha1(t *testing.T) {
 	if diff := cmp.Diff([]string{statusWrite}, controllertest.ListWrites(env.WaitUntilIdle(t, "two"))); diff != "" {
 		t.Errorf("writes after an upgrade (-want +got):\n%s", diff)
 	}
-	now := &v1alpha2.LlamaStackDistribution{}
-	env.Get(t, "my", now)
+	now := env.GetStack(t)
 	was.Status.Conditions = was.Status.Conditions[:len(was.Status.Conditions)-4]
 	if diff := cmp.Diff(was.Status, now.Status, cmpopts.IgnoreFields(v1alpha2.LlamaStackDistributionStatus{},
 		"Version")); diff != "" {
@@ -75,13 +69,9 @@ func TestRunningStatusOfAnotherClient(t *testing.T) {
 	t.Parallel()
 	env := controllertest.NewEnvironment(t)
 	env.StartOperator(t, "repair")
-	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, resources: {models: [m]}}`))
-	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	env.MarkDeploymentReady(t, "my")
-	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+	env.CreateReadyStack(t, `{distribution: {name: starter}, resources: {models: [m]}}`)
 	before := len(controllertest.ListWrites(env.WaitUntilIdle(t, "repair")))
-	was := &v1alpha2.LlamaStackDistribution{}
-	env.Get(t, "my", was)
+	was := env.GetStack(t)
 
 	updateStatus(t, env, "my", func(status *v1alpha2.LlamaStackDistributionStatus) {
 		*status = v1alpha2.LlamaStackDistributionStatus{
@@ -114,8 +104,7 @@ func TestServiceURLWithoutService(t *testing.T) {
 	url := func(want string) {
 		t.Helper()
 		controllertest.WaitUntil(t, func() error {
-			now := &v1alpha2.LlamaStackDistribution{}
-			env.Get(t, "my", now)
+			now := env.GetStack(t)
 			if now.Status.ObservedGeneration != now.Generation || now.Status.ServiceURL != want {
 				return fmt.Errorf("generation %d of %d, URL %q", now.Status.ObservedGeneration, now.Generation,
 					now.Status.ServiceURL)

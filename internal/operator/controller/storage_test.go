@@ -46,9 +46,7 @@ func bindVolumeOfSize(t *testing.T, env *controllertest.Environment, name string
 	env.WaitForChild(t, name, claim)
 	patch := client.MergeFrom(claim.DeepCopy())
 	claim.Status.Phase, claim.Status.Capacity = corev1.ClaimBound, corev1.ResourceList{corev1.ResourceStorage: size}
-	if err := env.Client.Status().Patch(t.Context(), claim, patch); err != nil {
-		t.Fatal(err)
-	}
+	env.PatchStatus(t, claim, patch)
 }
 
 // waitForRequest waits until the claim requests the size.

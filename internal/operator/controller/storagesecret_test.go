@@ -20,9 +20,7 @@ func setPassword(t *testing.T, env *controllertest.Environment, value string) {
 	t.Helper()
 	changed := controllertest.NewSecret("redis-creds", "password", value)
 	changed.Namespace = env.Namespace
-	if err := env.Client.Update(t.Context(), changed); err != nil {
-		t.Fatal(err)
-	}
+	env.Update(t, changed)
 }
 
 // waitForPassword waits until the pods of the Deployment read the password, and returns the name of the Secret that

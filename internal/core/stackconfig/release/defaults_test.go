@@ -131,39 +131,6 @@ kvstore:
 	}
 }
 
-// TestDefaultsByLine checks the defaults that differ from those of 0.7.
-func TestDefaultsByLine(t *testing.T) {
-	for _, tt := range []struct{ first, last, api, kind, key, want string }{
-		{"", "0.5", "inference", "remote::vllm", "api_token", "${env.VLLM_API_TOKEN:=fake}"},
-		{"0.6", "", "inference", "remote::vllm", "api_token", ""},
-		{"0.3", "0.6", "agents", "inline::meta-reference", "persistence", "{agent_state: {namespace: agents::my-id::agent_state, backend: kv_default}, responses: {table_name: agents_my_id, backend: sql_default}}"},
-		{"0.7", "0.8", "responses", "inline::builtin", "persistence", "{agent_state: {namespace: responses::my-id::agent_state, backend: kv_default}, responses: {table_name: responses_my_id, backend: sql_default}}"},
-		{"1.0", "", "responses", "inline::builtin", "persistence", "{responses: {table_name: responses_my_id, backend: sql_default}}"},
-		{"0.3", "0.8", "batches", "inline::reference", "kvstore", "{namespace: batches::my-id, backend: kv_default}"},
-		{"1.0", "", "batches", "inline::reference", "sqlstore", "{table_name: batches_my_id, backend: sql_default}"},
-		{"0.8", "1.0", "messages", "inline::builtin", "kvstore", ""},
-		{"1.1", "", "messages", "inline::builtin", "kvstore", "{namespace: messages::my-id, backend: kv_default}"},
-		{"", "0.7", "vector_io", "inline::sqlite-vec", "db_path", "${env.SQLITE_STORE_DIR:=~/.llama/distributions/starter}/sqlite_vec.db"},
-		{"0.8", "", "vector_io", "inline::sqlite-vec", "db_path", "${env.SQLITE_STORE_DIR:=~/.ogx/distributions/starter}/sqlite_vec.db"},
-		{"", "", "vector_io", "inline::faiss", "metadata_store", ""},
-	} {
-		for _, line := range between(t, tt.first, tt.last) {
-			p, ok := lineOf(t, line).Provider(tt.api, tt.kind)
-			if !ok {
-				t.Errorf("%s has no %s/%s", line, tt.api, tt.kind)
-				continue
-			}
-			got := ""
-			if value, ok := p.Default(tt.key, "my-id", "starter"); ok {
-				got = inline(value)
-			}
-			if got != tt.want {
-				t.Errorf("%s: %s of %s/%s is %s, want %s", line, tt.key, tt.api, tt.kind, got, tt.want)
-			}
-		}
-	}
-}
-
 func toYAML(t testing.TB, node *yaml.Node) string {
 	t.Helper()
 	var out strings.Builder

@@ -86,12 +86,9 @@ func TestStarterVariables(t *testing.T) {
 // these configs, so they must have no errors.
 func TestShippedConfigsPassOurChecks(t *testing.T) {
 	for _, line := range release.Lines() {
-		match, err := release.Lookup(line)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, name := range match.Release.Distributions() {
-			t.Run(line+"/"+name, func(t *testing.T) { checkShipped(t, match.Release, name) })
+		r := lineOf(t, line)
+		for _, name := range r.Distributions() {
+			t.Run(line+"/"+name, func(t *testing.T) { checkShipped(t, r, name) })
 		}
 	}
 }

@@ -89,11 +89,7 @@ func TestEveryLineLoads(t *testing.T) {
 		t.Errorf("the default line %s is not among %v", release.Default().Line, lines)
 	}
 	for _, line := range lines {
-		match, err := release.Lookup(line)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r := match.Release
+		r := lineOf(t, line)
 		if r.Line != line || !slices.Contains(r.Covers, r.Version) {
 			t.Errorf("line %s: data of %s %s, which covers %v", line, r.Line, r.Version, r.Covers)
 		}

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/provider"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 )
@@ -27,60 +25,6 @@ func between(t testing.TB, first, last string) []string {
 		t.Fatalf("no line from %q to %q", first, last)
 	}
 	return lines
-}
-
-// TestRuntime checks how the server of each line starts. Each row lists the differences from the previous line.
-func TestRuntime(t *testing.T) {
-	want := release.Runtime{
-		ConfigFile:        "run.yaml",
-		Command:           []string{"llama", "stack", "run"},
-		FactoryVariable:   "LLAMA_STACK_CONFIG",
-		PortVariable:      "LLAMA_STACK_PORT",
-		LoggingVariable:   "LLAMA_STACK_LOGGING",
-		DataDir:           "~/.llama",
-		DataDirVariable:   "LLAMA_STACK_CONFIG_DIR",
-		DefaultPort:       8321,
-		Host:              "0.0.0.0",
-		ServerPortIgnored: true,
-		HealthNeedsToken:  true,
-
-		ModelsAskedAtStart: true,
-		RegistryReplaces:   true,
-		DistributionKey:    "image_name",
-	}
-	changes := map[string]func(r *release.Runtime){
-		"0.3": func(r *release.Runtime) {
-			r.Entrypoint, r.ConfigVariable = "/usr/local/bin/llama-stack-entrypoint.sh", "RUN_CONFIG_PATH"
-			r.TelemetrySwitch, r.HealthNeedsToken, r.RegistryReplaces = "telemetry.enabled", false, false
-			r.EntrypointKnown = true
-		},
-		"0.4": func(r *release.Runtime) {
-			r.ConfigFile = "config.yaml"
-			r.TelemetrySwitch, r.TelemetryVariables, r.IntrospectionUnverified = "", true, true
-		},
-		"0.5": func(r *release.Runtime) { r.DistributionKey = "distro_name" },
-		"0.6": func(r *release.Runtime) { r.ModelsAskedAtStart = false },
-		"0.8": func(r *release.Runtime) {
-			r.Entrypoint, r.Command = "/usr/local/bin/ogx-entrypoint.sh", []string{"ogx", "stack", "run"}
-			r.FactoryVariable, r.PortVariable, r.LoggingVariable = "OGX_CONFIG", "OGX_PORT", "OGX_LOGGING"
-			r.DataDir, r.DataDirVariable, r.MovedDir = "~/.ogx", "OGX_CONFIG_DIR", "~/.llama"
-		},
-		"1.0": func(r *release.Runtime) {
-			r.Command, r.RegistryKeepsNamespace, r.EntrypointKnown = []string{"ogx", "run"}, true, false
-			r.IntrospectionUnverified = false
-		},
-		"1.1": func(r *release.Runtime) { r.ServerPortIgnored = false },
-		"1.2": func(r *release.Runtime) { r.PlainHTTPRefused, r.WritesTemp = true, true },
-		"1.5": func(r *release.Runtime) { r.EmptyAPIsServeNone = true },
-	}
-	eachLine(t, func(t *testing.T, r *release.Release) {
-		if change, ok := changes[r.Line]; ok {
-			change(&want)
-		}
-		if diff := cmp.Diff(want, r.Runtime); diff != "" {
-			t.Errorf("runtime (-want +got):\n%s", diff)
-		}
-	})
 }
 
 // TestPackage checks the names of the package and of the module, which changed in 0.8.
@@ -140,164 +84,6 @@ func TestTopLevelKeys(t *testing.T) {
 			t.Errorf("%s: image_name is not required", line)
 		}
 	}
-}
-
-func TestAPIs(t *testing.T) {
-	r := line07(t)
-	tests := []release.API{
-		{Name: "inference", Providable: true, RoutingTable: "models"},
-		{Name: "vector_io", Providable: true, RoutingTable: "vector_stores"},
-		{Name: "responses", Providable: true, NeedsProvider: true},
-		{Name: "files", Providable: true, NeedsProvider: true},
-		{Name: "models", Router: "inference"},
-		{Name: "prompts", Internal: true},
-	}
-	for _, want := range tests {
-		got, ok := r.API(want.Name)
-		if diff := cmp.Diff(want, got); !ok || diff != "" {
-			t.Errorf("API(%q) (-want +got):\n%s", want.Name, diff)
-		}
-	}
-	for _, gone := range []string{"telemetry", "agents", "post_training", "", "vectorIo"} {
-		if _, ok := r.API(gone); ok {
-			t.Errorf("0.7 has the API %q", gone)
-		}
-	}
-	for _, name := range r.APIs() {
-		api, ok := r.API(name)
-		if !ok {
-			t.Errorf("API %q is listed but not found", name)
-		}
-		if got := len(r.ProviderTypes(name)) > 0; got != api.Providable {
-			t.Errorf("API %q has provider types: %v, providable: %v", name, got, api.Providable)
-		}
-	}
-}
-
-// providerFactsCases are the cases of TestProviderFacts.
-var providerFactsCases = []struct{ first, last, api, kind, endpoint, path, credential, region string }{
-	{"", "0.3", "inference", "remote::vllm", "url", "/v1", "api_token", ""},
-	{"0.4", "", "inference", "remote::vllm", "base_url", "/v1", "api_token", ""},
-	{"", "0.3", "inference", "remote::ollama", "url", "", "", ""},
-	{"0.4", "", "inference", "remote::ollama", "base_url", "/v1", "", ""},
-	{"", "", "inference", "remote::openai", "base_url", "/v1", "api_key", ""},
-	{"", "0.3", "inference", "remote::azure", "api_base", "", "api_key", ""},
-	{"0.4", "", "inference", "remote::azure", "base_url", "/openai/v1", "api_key", ""},
-	{"", "0.3", "inference", "remote::bedrock", "", "", "", "region_name"},
-	{"0.4", "1.0", "inference", "remote::bedrock", "", "", "api_key", "region_name"},
-	{"1.1", "", "inference", "remote::bedrock", "", "", "aws_bedrock_bearer_token", "region_name"},
-	{"", "0.3", "inference", "remote::watsonx", "url", "", "api_key", ""},
-	{"0.4", "", "inference", "remote::watsonx", "base_url", "", "api_key", ""},
-	{"", "0.3", "inference", "remote::together", "url", "/v1", "api_key", ""},
-	{"0.4", "", "inference", "remote::together", "base_url", "/v1", "api_key", ""},
-	{"", "0.3", "inference", "remote::fireworks", "url", "/inference/v1", "api_key", ""},
-	{"0.4", "", "inference", "remote::fireworks", "base_url", "/inference/v1", "api_key", ""},
-	{"", "0.3", "inference", "remote::groq", "url", "", "api_key", ""},
-	{"0.4", "", "inference", "remote::groq", "base_url", "/openai/v1", "api_key", ""},
-	{"", "0.3", "inference", "remote::nvidia", "url", "", "api_key", ""},
-	{"0.4", "", "inference", "remote::nvidia", "base_url", "/v1", "api_key", ""},
-	{"", "0.3", "inference", "remote::cerebras", "base_url", "", "api_key", ""},
-	{"0.4", "", "inference", "remote::cerebras", "base_url", "/v1", "api_key", ""},
-	{"", "0.3", "inference", "remote::sambanova", "url", "/v1", "api_key", ""},
-	{"0.4", "", "inference", "remote::sambanova", "base_url", "/v1", "api_key", ""},
-	{"", "", "inference", "remote::anthropic", "", "", "api_key", ""},
-	{"", "", "inference", "remote::gemini", "", "", "api_key", ""},
-	{"", "0.3", "inference", "remote::databricks", "url", "", "api_token", ""},
-	{"0.4", "", "inference", "remote::databricks", "base_url", "/serving-endpoints", "api_token", ""},
-	{"", "0.3", "inference", "remote::runpod", "url", "", "api_token", ""},
-	{"0.4", "", "inference", "remote::runpod", "base_url", "", "api_token", ""},
-	{"", "0.3", "inference", "remote::llama-openai-compat", "openai_compat_api_base", "/compat/v1", "api_key", ""},
-	{"0.4", "", "inference", "remote::llama-openai-compat", "base_url", "/compat/v1", "api_key", ""},
-	{"", "0.5", "inference", "remote::vertexai", "", "", "", ""},
-	{"0.6", "", "inference", "remote::vertexai", "", "", "access_token", ""},
-	{"", "0.3", "inference", "remote::passthrough", "url", "", "api_key", ""},
-	{"0.4", "", "inference", "remote::passthrough", "base_url", "", "api_key", ""},
-	{"", "0.3", "inference", "remote::tgi", "url", "", "", ""},
-	{"", "0.6", "inference", "remote::hf::endpoint", "", "", "api_token", ""},
-	{"0.4", "", "inference", "remote::oci", "", "", "", "oci_region"},
-	{"0.6", "", "inference", "remote::llama-cpp-server", "base_url", "/v1", "api_key", ""},
-	{"1.3", "", "inference", "remote::meta", "base_url", "/v1", "api_key", ""},
-	{"1.3", "", "inference", "remote::deepseek", "base_url", "/v1", "api_key", ""},
-	{"1.3", "", "inference", "remote::mistral", "base_url", "/v1", "api_key", ""},
-	{"1.5", "", "inference", "remote::text-embeddings-inference", "base_url", "/v1", "api_key", ""},
-	{"", "", "inference", "inline::sentence-transformers", "", "", "", ""},
-	{"", "", "vector_io", "remote::pgvector", "host", "", "password", ""},
-	{"", "", "vector_io", "remote::chromadb", "url", "", "", ""},
-	{"", "", "vector_io", "remote::milvus", "uri", "", "token", ""},
-	{"", "", "vector_io", "remote::qdrant", "url", "", "api_key", ""},
-	{"", "", "vector_io", "remote::weaviate", "weaviate_cluster_url", "", "weaviate_api_key", ""},
-	{"0.5", "", "vector_io", "remote::elasticsearch", "elasticsearch_url", "", "elasticsearch_api_key", ""},
-	{"0.7", "", "vector_io", "remote::infinispan", "url", "", "password", ""},
-	{"1.3", "", "vector_io", "remote::neo4j", "uri", "", "password", ""},
-	{"", "", "vector_io", "inline::faiss", "", "", "", ""},
-	{"", "0.8", "safety", "inline::llama-guard", "", "", "", ""},
-	{"", "0.8", "safety", "remote::bedrock", "", "", "", "region_name"},
-	{"", "0.8", "safety", "remote::nvidia", "guardrails_service_url", "", "", ""},
-	{"", "0.8", "safety", "remote::sambanova", "url", "", "api_key", ""},
-	{"0.6", "0.8", "safety", "remote::passthrough", "base_url", "/v1", "api_key", ""},
-	{"", "", "tool_runtime", "remote::brave-search", "", "", "api_key", ""},
-	{"", "", "tool_runtime", "remote::tavily-search", "", "", "api_key", ""},
-	{"", "", "tool_runtime", "remote::model-context-protocol", "", "", "", ""},
-	{"1.5", "", "tool_runtime", "remote::exa-search", "", "", "api_key", ""},
-	{"0.8", "", "file_processors", "remote::docling-serve", "base_url", "", "api_key", ""},
-	{"", "", "files", "remote::s3", "endpoint_url", "", "", "region"},
-	{"0.4", "", "files", "remote::openai", "", "", "api_key", ""},
-}
-
-// TestProviderFacts checks the key for the endpoint, the path that is appended to a URL without a path, and the keys
-// for the credential and for the region. It checks each case in all release lines from the first to the last line of
-// the case.
-func TestProviderFacts(t *testing.T) {
-	for _, tt := range providerFactsCases {
-		for _, line := range between(t, tt.first, tt.last) {
-			p, ok := lineOf(t, line).Provider(tt.api, tt.kind)
-			if !ok {
-				t.Errorf("%s has no %s/%s", line, tt.api, tt.kind)
-				continue
-			}
-			got := []string{p.EndpointKey, p.EndpointPath, p.CredentialKey, p.RegionKey}
-			if diff := cmp.Diff([]string{tt.endpoint, tt.path, tt.credential, tt.region}, got); diff != "" {
-				t.Errorf("%s: %s/%s: endpoint, path, credential, region (-want +got):\n%s", line, tt.api, tt.kind, diff)
-			}
-		}
-	}
-}
-
-// TestProviderDetails checks the facts for which TestProviderFacts has no column.
-func TestProviderDetails(t *testing.T) {
-	eachLine(t, func(t *testing.T, r *release.Release) {
-		vllm, _ := r.Provider("inference", "remote::vllm")
-		if url, _ := vllm.Config.Key(vllm.EndpointKey); !url.Required || strings.Contains(url.Type.String(), "null") {
-			t.Errorf("vllm's %s is not required: %s", vllm.EndpointKey, url.Type)
-		}
-		if oci, ok := r.Provider("inference", "remote::oci"); ok {
-			if key, _ := oci.Config.Key("oci_compartment_id"); !key.Required {
-				t.Error("the compartment of oci is not required")
-			}
-			if key, ok := oci.Config.Key("api_key"); !ok || !key.Internal {
-				t.Error("the API key that oci never reads is offered")
-			}
-		}
-		if bedrock, _ := r.Provider("inference", "remote::bedrock"); release.Compare(r.Line, "0.4") >= 0 {
-			if key, ok := bedrock.Config.Key("api_key"); !ok || key.Name != bedrock.CredentialKey {
-				t.Errorf("api_key of bedrock is read as %q", key.Name)
-			}
-		}
-		pgvector, _ := r.Provider("vector_io", "remote::pgvector")
-		if pgvector.PortKey != "port" {
-			t.Errorf("pgvector's key for the port is %q", pgvector.PortKey)
-		}
-		for _, kind := range []string{"remote::together", "remote::fireworks"} {
-			p, _ := r.Provider("inference", kind)
-			if want := release.Compare(r.Line, "0.3") <= 0; p.EndpointIgnored != want {
-				t.Errorf("%s: the endpoint is ignored: %v, want %v", kind, p.EndpointIgnored, want)
-			}
-		}
-		files, _ := r.API("files")
-		if want := r.Line != "1.5"; files.NeedsProvider != want {
-			t.Errorf("files needs a provider: %v, want %v", files.NeedsProvider, want)
-		}
-	})
 }
 
 // TestCredentialIsOptional checks which services a server can call without a credential in the configuration.
@@ -371,11 +157,7 @@ func TestLists(t *testing.T) {
 		{"1.2", "inline::sentence-transformers", "llm", "llama", false},
 		{"1.5", "remote::watsonx", "embedding", "any", true},
 	} {
-		match, err := release.Lookup(tt.line)
-		if err != nil {
-			t.Fatal(err)
-		}
-		kind, _ := match.Release.Provider("inference", tt.kind)
+		kind, _ := lineOf(t, tt.line).Provider("inference", tt.kind)
 		if got := kind.Lists.May(tt.modelType, tt.name); got != tt.lists {
 			t.Errorf("%s of %s lists the %s model %q: %t, want %t", tt.kind, tt.line, tt.modelType, tt.name, got, tt.lists)
 		}
@@ -415,11 +197,8 @@ func TestBackendFamilies(t *testing.T) {
 // TestEveryProviderIsWhole checks the properties that every provider type of every line must have.
 func TestEveryProviderIsWhole(t *testing.T) {
 	for _, line := range release.Lines() {
-		match, err := release.Lookup(line)
-		if err != nil {
-			t.Fatal(err)
-		}
-		eachProvider(match.Release, func(p *provider.Type) {
+		r := lineOf(t, line)
+		eachProvider(r, func(p *provider.Type) {
 			name := line + " " + p.API + "/" + p.Type
 			for what, key := range map[string]string{
 				"endpoint": p.EndpointKey, "port": p.PortKey, "credential": p.CredentialKey, "region": p.RegionKey,
@@ -435,7 +214,7 @@ func TestEveryProviderIsWhole(t *testing.T) {
 				t.Errorf("%s: endpoint path %q for the key %q", name, p.EndpointPath, p.EndpointKey)
 			}
 			for _, api := range slices.Concat(p.Requires, p.Optional) {
-				if _, ok := match.Release.API(api); !ok {
+				if _, ok := r.API(api); !ok {
 					t.Errorf("%s needs the API %q, which the release does not have", name, api)
 				}
 			}
@@ -493,118 +272,6 @@ func TestNearestType(t *testing.T) {
 	}
 }
 
-// TestStorageCredentials checks the backends of each line: their family, where they read the password or a connection
-// string, and their type.
-func TestStorageCredentials(t *testing.T) {
-	eachLine(t, func(t *testing.T, r *release.Release) {
-		want := map[string]release.Backend{
-			"kv_sqlite":    {Family: release.KV},
-			"kv_redis":     {Family: release.KV, CredentialInHost: true},
-			"kv_postgres":  {Family: release.KV, CredentialKey: "password"},
-			"kv_mongodb":   {Family: release.KV, CredentialKey: "password"},
-			"sql_sqlite":   {Family: release.SQL, NeedsDirectory: true},
-			"sql_postgres": {Family: release.SQL, CredentialKey: "password"},
-		}
-		if len(r.Storage.Backends) != len(want) {
-			t.Errorf("%d backends, want %d", len(r.Storage.Backends), len(want))
-		}
-		for name, backend := range want {
-			got, ok := r.Storage.Backend(name)
-			backend.Type, backend.TypeValue, backend.Class = name, name, got.Class
-			if r.Line == "0.2" {
-				_, backend.TypeValue, _ = strings.Cut(name, "_")
-			}
-			backend.EncodePassword = name == "sql_postgres" && release.Compare(r.Line, "0.8") <= 0
-			if strings.HasSuffix(name, "_postgres") && release.Compare(r.Line, "1.4") >= 0 {
-				backend.ConnectionStringKey = "connection_string"
-			}
-			if !ok || got != backend || got.Class == nil {
-				t.Errorf("backend %s: %+v, want %+v", name, got, backend)
-			}
-			if kind, _ := got.Class.Key("type"); kind.Default != backend.TypeValue {
-				t.Errorf("backend %s: the type is %v, want %s", name, kind.Default, backend.TypeValue)
-			}
-		}
-		if _, ok := r.Storage.Backend("redis"); ok {
-			t.Error("a backend without family is found")
-		}
-	})
-}
-
-// TestStores checks the stores of each line with their defaults for a config.
-func TestStores(t *testing.T) {
-	const (
-		metadata      = "storage.stores.metadata kv {namespace: registry, backend: kv_default}"
-		inference     = "storage.stores.inference sql {table_name: inference_store, backend: sql_default, max_write_queue_size: 10000, num_writers: 4}"
-		conversations = "storage.stores.conversations sql {table_name: openai_conversations, backend: sql_default}"
-		responses     = "storage.stores.responses sql {}"
-		prompts       = "storage.stores.prompts kv {namespace: prompts, backend: kv_default}"
-		connectors    = "storage.stores.connectors kv {namespace: connectors, backend: kv_default}"
-	)
-	sqlStores := []string{
-		metadata, inference, conversations, responses,
-		"storage.stores.prompts sql {table_name: prompts, backend: sql_default}",
-		"storage.stores.connectors sql {table_name: connectors, backend: sql_default}",
-		"storage.stores.vector_stores sql {}",
-	}
-	enabled := slices.Clone(sqlStores)
-	enabled[1] = strings.Replace(inference, "}", ", enabled: true}", 1)
-	for _, tt := range []struct {
-		first, last string
-		want        []string
-	}{
-		{"0.2", "0.2", []string{
-			"metadata_store kv {type: sqlite, db_path: ${env.SQLITE_STORE_DIR:=~/.llama/distributions/starter}/registry.db}",
-			"inference_store sql {type: sqlite, db_path: ${env.SQLITE_STORE_DIR:=~/.llama/distributions/starter}/inference_store.db}",
-		}},
-		{"0.3", "0.3", []string{
-			metadata + " required",
-			"storage.stores.inference sql {table_name: inference_store, backend: sql_default} required by inference",
-			conversations + " required", responses,
-		}},
-		{"0.4", "0.4", []string{metadata, inference, conversations, responses, prompts}},
-		{"0.5", "0.8", []string{metadata, inference, conversations, responses, prompts, connectors}},
-		{"1.0", "1.3", sqlStores},
-		{"1.4", "", enabled},
-	} {
-		for _, line := range between(t, tt.first, tt.last) {
-			r := lineOf(t, line)
-			var got []string
-			for _, store := range r.Storage.Stores {
-				text := store.Path + " " + store.Family + " " + inline(store.For("starter"))
-				if store.Required {
-					text += " required"
-				}
-				if store.NeededByAPI() {
-					text += " required by " + store.RequiredBy
-				}
-				got = append(got, text)
-				if (store.Class == nil) != r.Storage.Inline {
-					t.Errorf("%s: store %s has class %v", line, store.Name, store.Class)
-				}
-			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("%s: stores (-want +got):\n%s", line, diff)
-			}
-		}
-	}
-	for line, want := range map[string][2]bool{
-		"0.2": {true, false}, "0.3": {false, true}, "0.4": {false, true},
-		"0.5": {},
-	} {
-		if s := lineOf(t, line).Storage; [2]bool{s.Inline, s.Required} != want {
-			t.Errorf("%s: inline %v, required %v, want %v", line, s.Inline, s.Required, want)
-		}
-	}
-	storage := line07(t).Storage
-	if _, ok := storage.Store("metadata"); !ok {
-		t.Error("the metadata store is not found")
-	}
-	if _, ok := storage.Store("telemetry"); ok {
-		t.Error("a store that does not exist is found")
-	}
-}
-
 // TestStoresRequiredWithSettings checks that, from 1.1 on, some settings require a separate store for the vector
 // stores.
 func TestStoresRequiredWithSettings(t *testing.T) {
@@ -632,156 +299,6 @@ func TestListsOfVectorStores(t *testing.T) {
 	})
 }
 
-// TestInlineStores checks that, in 0.2, the default of a provider's store is a complete backend with its own file.
-func TestInlineStores(t *testing.T) {
-	r := lineOf(t, "0.2")
-	for _, tt := range []struct{ api, kind, key, want string }{
-		{"agents", "inline::meta-reference", "persistence_store", "agents_my_id_persistence_store.db"},
-		{"agents", "inline::meta-reference", "responses_store", "agents_my_id_responses_store.db"},
-		{"vector_io", "inline::faiss", "kvstore", "vector_io_my_id.db"},
-		{"files", "inline::localfs", "metadata_store", "files_my_id.db"},
-	} {
-		p, _ := r.Provider(tt.api, tt.kind)
-		value, _ := p.Default(tt.key, "my-id", "starter")
-		want := "{type: sqlite, db_path: ${env.SQLITE_STORE_DIR:=~/.llama/distributions/starter}/" + tt.want + "}"
-		if got := inline(value); got != want {
-			t.Errorf("%s of %s/%s: %s, want %s", tt.key, tt.api, tt.kind, got, want)
-		}
-	}
-}
-
-// TestResources checks the details of the resource kinds of release 0.7, and which lists of resources each release
-// drops. It also checks that the data of every kind in every line is complete.
-func TestResources(t *testing.T) {
-	const notNeeded = "built-in tools need no entry, and MCP servers are declared under connectors"
-	r := line07(t)
-	tests := map[string]release.Resource{
-		"models": {
-			Section: release.RegisteredResources, IDKey: "model_id", ProviderIDKey: "provider_model_id", NeedsProvider: true,
-			API: "inference", PublicID: "{provider_id}/{provider_model_id}", PublicAlias: "{provider_id}/{provider_model_id}",
-			RegistryType: "model",
-		},
-		"shields": {
-			Section: release.RegisteredResources, IDKey: "shield_id", ProviderIDKey: "provider_shield_id",
-			NeedsProvider: true, API: "safety", PublicID: "{shield_id}", PublicAlias: "{shield_id}",
-			RegistryType: "shield",
-		},
-		"connectors": {Section: release.TopLevel, IDKey: "connector_id"},
-		"tool_groups": {
-			Section: release.RegisteredResources, IDKey: "toolgroup_id", NeedsProvider: true, API: "tool_runtime",
-			RegistryType: "tool_group", Dropped: true, Instead: notNeeded,
-		},
-	}
-	for kind, want := range tests {
-		got, ok := r.Resource(kind)
-		want.Kind, want.Class = kind, got.Class
-		if !ok || got != want {
-			t.Errorf("resource %s: %+v, want %+v", kind, got, want)
-		}
-	}
-	if _, ok := r.Resource("vector_dbs"); ok {
-		t.Error("0.7 has vector_dbs")
-	}
-	eachLine(t, func(t *testing.T, r *release.Release) {
-		var dropped []string
-		for _, resource := range r.Resources() {
-			if resource.Dropped {
-				dropped = append(dropped, resource.Kind+": "+resource.Instead)
-			}
-			if _, ok := resource.Class.Key(resource.IDKey); !ok {
-				t.Errorf("%s: the ID key %q is not a key", resource.Kind, resource.IDKey)
-			}
-			if _, ok := r.API(resource.API); resource.API != "" && !ok {
-				t.Errorf("%s: unknown API %q", resource.Kind, resource.API)
-			}
-			if path := strings.Trim(resource.Section+"."+resource.Kind, "."); !r.TopLevel.HasPath(path) {
-				t.Errorf("%s: there is no key %s", resource.Kind, path)
-			}
-		}
-		want := map[string][]string{
-			"0.2": nil, "0.3": {"vector_stores: create vector stores at run time"},
-			"0.4": {"connectors: declare MCP servers under tool_groups"}, "0.5": nil, "0.6": nil,
-		}
-		if expected, old := want[r.Line]; !old {
-			want[r.Line] = []string{"tool_groups: " + notNeeded}
-		} else {
-			want[r.Line] = expected
-		}
-		if diff := cmp.Diff(want[r.Line], dropped); diff != "" {
-			t.Errorf("dropped (-want +got):\n%s", diff)
-		}
-	})
-}
-
-// TestPublicIDs checks the ID by which clients request a registered resource.
-func TestPublicIDs(t *testing.T) {
-	for _, tt := range []struct{ first, last, kind, id, alias, any string }{
-		{"0.2", "0.2", "models", "{provider_id}/{provider_model_id}", "{model_id}", ""},
-		{"0.3", "0.7", "models", "{provider_id}/{provider_model_id}", "{provider_id}/{provider_model_id}", ""},
-		{"0.8", "", "models", "{provider_id}/{model_id}", "{provider_id}/{model_id}", "all"},
-		{"0.2", "0.8", "shields", "{shield_id}", "{shield_id}", ""},
-	} {
-		for _, line := range between(t, tt.first, tt.last) {
-			got, ok := lineOf(t, line).Resource(tt.kind)
-			if !ok || got.PublicID != tt.id || got.PublicAlias != tt.alias || got.AnyProvider != tt.any {
-				t.Errorf("%s: %s are %q, alias %q, any %q", line, tt.kind, got.PublicID, got.PublicAlias, got.AnyProvider)
-			}
-		}
-	}
-}
-
-// TestRegistry checks where the server stores registered resources, and which resources it registers without an entry
-// in the configuration.
-func TestRegistry(t *testing.T) {
-	for _, tt := range []struct {
-		first, last, prefix, expiration string
-		published                       []string
-		carried                         int
-	}{
-		{first: "0.2", last: "0.2"},
-		{"0.3", "0.6", "distributions:registry:v10::", "TIMESTAMP", []string{"model", "scoring_function"}, 0},
-		{"0.7", "0.7", "distributions:registry:v10::", "TIMESTAMP", []string{"model", "tool_group", "scoring_function"}, 0},
-		{"0.8", "0.8", "distributions:registry:v10::", "TIMESTAMP", []string{"model", "tool_group"}, 0},
-		{"1.0", "", "distributions:registry:v10::", "TIMESTAMPTZ", []string{"model", "tool_group"}, 7},
-	} {
-		for _, line := range between(t, tt.first, tt.last) {
-			got := lineOf(t, line).Registry
-			var published []string
-			for _, p := range got.Published {
-				published = append(published, p.Type)
-			}
-			if got.KeyPrefix != tt.prefix || got.ExpirationType != tt.expiration || len(got.Carried["vector_io"]) != tt.carried {
-				t.Errorf("%s: registry is %+v", line, got)
-			}
-			if diff := cmp.Diff(tt.published, published); diff != "" {
-				t.Errorf("%s: published types (-want +got):\n%s", line, diff)
-			}
-		}
-	}
-}
-
-// TestRegistryTypes checks the type that the entries of each list have in the registry.
-func TestRegistryTypes(t *testing.T) {
-	for _, tt := range []struct{ first, last, kind, registryType string }{
-		{"0.2", "0.2", "models", ""},
-		{"0.3", "", "models", "model"},
-		{"0.3", "0.8", "shields", "shield"},
-		{"0.3", "", "vector_stores", "vector_store"},
-		{"0.3", "0.7", "datasets", "dataset"},
-		{"0.3", "0.7", "scoring_fns", "scoring_function"},
-		{"0.3", "0.7", "benchmarks", "benchmark"},
-		{"0.3", "", "tool_groups", "tool_group"},
-		{"0.5", "", "connectors", ""},
-	} {
-		for _, line := range between(t, tt.first, tt.last) {
-			got, ok := lineOf(t, line).Resource(tt.kind)
-			if !ok || got.RegistryType != tt.registryType {
-				t.Errorf("%s: %s are of type %q", line, tt.kind, got.RegistryType)
-			}
-		}
-	}
-}
-
 // TestPublic checks the IDs that clients use for entries.
 func TestPublic(t *testing.T) {
 	for _, tt := range []struct{ line, kind, id, provider, own, want string }{
@@ -807,191 +324,6 @@ func TestPublic(t *testing.T) {
 		if kind, _ := lineOf(t, line).Resource("models"); kind.DropsID() != want {
 			t.Errorf("%s drops ids: %t", line, kind.DropsID())
 		}
-	}
-}
-
-// TestBroken checks the types that exist but prevent the server from starting.
-func TestBroken(t *testing.T) {
-	tgi := "inference/remote::tgi"
-	want := map[string][]string{
-		"0.2": {"inference/remote::passthrough", "inference/remote::runpod"},
-		"0.3": {"inference/remote::passthrough", tgi, "safety/remote::bedrock"}, "0.4": {tgi}, "0.5": {tgi}, "0.6": {tgi},
-	}
-	eachLine(t, func(t *testing.T, r *release.Release) {
-		var got []string
-		eachProvider(r, func(p *provider.Type) {
-			if p.Broken != "" {
-				got = append(got, p.API+"/"+p.Type)
-			}
-		})
-		if diff := cmp.Diff(want[r.Line], got); diff != "" {
-			t.Errorf("broken types (-want +got):\n%s", diff)
-		}
-	})
-}
-
-// TestKeptForm checks the types whose data prevents a later release from starting.
-func TestKeptForm(t *testing.T) {
-	want := map[string]map[string]string{
-		"0.3": {"vector_io/inline::faiss": "chunk", "vector_io/inline::meta-reference": "chunk"},
-	}
-	eachLine(t, func(t *testing.T, r *release.Release) {
-		var got map[string]string
-		eachProvider(r, func(p *provider.Type) {
-			if p.KeptForm != "" {
-				if got == nil {
-					got = map[string]string{}
-				}
-				got[p.API+"/"+p.Type] = p.KeptForm
-			}
-		})
-		if diff := cmp.Diff(want[r.Line], got); diff != "" {
-			t.Errorf("formats of stored data (-want +got):\n%s", diff)
-		}
-	})
-}
-
-func TestTools(t *testing.T) {
-	r := line07(t)
-	search := []string{"remote::bing-search", "remote::brave-search", "remote::tavily-search"}
-	for name, want := range map[string]release.BuiltInTool{
-		"websearch":          {Name: "websearch", Group: "builtin::websearch", Automatic: true, Providers: search},
-		"builtin::websearch": {Name: "websearch", Group: "builtin::websearch", Automatic: true, Providers: search},
-		"rag": {
-			Name: "rag", Group: "builtin::file_search", Automatic: true,
-			Providers: []string{"inline::file-search"},
-		},
-		"builtin::rag": {
-			Name: "builtin::rag", Group: "builtin::file_search", Automatic: true,
-			Providers: []string{"inline::file-search"},
-		},
-		"wolfram_alpha": {
-			Name: "wolfram_alpha", Group: "builtin::wolfram_alpha", Automatic: true,
-			Providers: []string{"remote::wolfram-alpha"},
-		},
-		"builtin::file_search": {
-			Name: "builtin::rag", Group: "builtin::file_search", Automatic: true,
-			Providers: []string{"inline::file-search"},
-		},
-	} {
-		got, ok := r.Tools.BuiltInTool(name)
-		if diff := cmp.Diff(want, got); !ok || diff != "" {
-			t.Errorf("BuiltInTool(%q) (-want +got):\n%s", name, diff)
-		}
-	}
-	for _, line := range between(t, "", "0.6") {
-		old := lineOf(t, line)
-		for name, want := range map[string]release.BuiltInTool{
-			"websearch":    {Name: "websearch", Group: "builtin::websearch", Providers: search},
-			"builtin::rag": {Name: "rag", Group: "builtin::rag", Providers: []string{"inline::rag-runtime"}},
-		} {
-			got, ok := old.Tools.BuiltInTool(name)
-			if diff := cmp.Diff(want, got); !ok || diff != "" {
-				t.Errorf("%s: BuiltInTool(%q) (-want +got):\n%s", line, name, diff)
-			}
-		}
-	}
-	if _, ok := r.Tools.BuiltInTool("mcp::github"); ok {
-		t.Error("an MCP server is a built-in tool")
-	}
-	eachLine(t, func(t *testing.T, r *release.Release) {
-		want := release.Tools{MCP: "connectors", MCPURLKey: "url"}
-		if release.Compare(r.Line, "0.6") <= 0 {
-			want = release.Tools{MCP: "tool_groups", MCPURLKey: "mcp_endpoint.uri"}
-		}
-		resource, ok := r.Resource(r.Tools.MCP)
-		if !ok || resource.Dropped || r.Tools.MCP != want.MCP || r.Tools.MCPURLKey != want.MCPURLKey {
-			t.Fatalf("MCP servers are declared as %q with %q", r.Tools.MCP, r.Tools.MCPURLKey)
-		}
-		if !resource.Class.HasPath(r.Tools.MCPURLKey) {
-			t.Errorf("%s have no key %q", r.Tools.MCP, r.Tools.MCPURLKey)
-		}
-		if _, ok := r.Provider("tool_runtime", r.Tools.MCPProvider); !ok {
-			t.Errorf("no provider type %q", r.Tools.MCPProvider)
-		}
-		for _, tool := range r.Tools.BuiltIn {
-			for _, kind := range tool.Providers {
-				if _, ok := r.Provider("tool_runtime", kind); !ok {
-					t.Errorf("%s is served by %q, which does not exist", tool.Name, kind)
-				}
-			}
-		}
-	})
-}
-
-// TestReferencesLeadToKeys checks which settings of each line name a provider or resource, and that their paths are
-// keys.
-func TestReferencesLeadToKeys(t *testing.T) {
-	since := map[string]string{
-		"vector_stores.default_provider_id": "0.3", "vector_stores.default_embedding_model": "0.3",
-		"vector_stores.rewrite_query_params.model": "0.4", "vector_stores.contextual_retrieval_params.model": "0.6",
-		"vector_stores.default_reranker_model": "0.7", "safety.default_shield_id": "0.4",
-	}
-	eachLine(t, func(t *testing.T, r *release.Release) {
-		got := map[string]bool{}
-		for _, ref := range r.References {
-			got[ref.Path] = true
-			if _, ok := r.API(ref.API); !ok {
-				t.Errorf("%s: unknown API %q", ref.Path, ref.API)
-			}
-			for _, below := range []string{ref.ProviderKey, ref.ResourceKey} {
-				path := ref.Path
-				if below != "" && below != "." {
-					path += "." + below
-				}
-				if !r.TopLevel.HasPath(path) {
-					t.Errorf("there is no key %s", path)
-				}
-			}
-			if want := ref.Resource == "models"; (ref.ModelType != "") != want || ref.CheckedAtStart && !want {
-				t.Errorf("%s needs a model of type %q", ref.Path, ref.ModelType)
-			}
-			if _, ok := r.Resource(ref.Resource); ref.Resource != "" && !ok {
-				t.Errorf("%s: unknown kind of resource %q", ref.Path, ref.Resource)
-			}
-		}
-		for path, first := range since {
-			gone := path == "safety.default_shield_id" && release.Compare(r.Line, "1.0") >= 0
-			if want := release.Compare(first, r.Line) <= 0 && !gone; got[path] != want {
-				t.Errorf("%s is listed: %v, want %v", path, got[path], want)
-			}
-			delete(got, path)
-		}
-		if len(got) > 0 {
-			t.Errorf("further references: %v", got)
-		}
-	})
-}
-
-// TestRemovedIsGone checks, for each line, that the parts listed as removed do not exist, and that their replacements
-// exist.
-func TestRemovedIsGone(t *testing.T) {
-	eachLine(t, func(t *testing.T, r *release.Release) {
-		for _, gone := range r.Removed {
-			if has(r, gone.Kind, gone.Name) {
-				t.Errorf("the %s %s still exists", gone.Kind, gone.Name)
-			}
-			if gone.Kind == "api" && !release.KnownAPI(gone.Name) {
-				t.Errorf("the API %s is not in history.yaml", gone.Name)
-			}
-			for _, prefix := range []string{"use ", "serve the model with vLLM and use "} {
-				use, ok := strings.CutPrefix(gone.Instead, prefix)
-				if ok && !has(r, "provider", strings.Fields(use)[0]) {
-					t.Errorf("the replacement of %s is %s, which does not exist", gone.Name, use)
-				}
-			}
-		}
-	})
-	for line, want := range map[string]string{
-		"0.2": "", "0.3": "set telemetry.enabled in spec.settings and OTEL_* variables in spec.workload.overrides.env",
-		"0.7": "set OTEL_* variables in spec.workload.overrides.env", "1.5": "set OTEL_* variables in spec.workload.overrides.env",
-	} {
-		if got, ok := lineOf(t, line).Removal("api", "telemetry"); got.Instead != want || ok != (want != "") {
-			t.Errorf("%s: Removal(telemetry) = %+v, %v", line, got, ok)
-		}
-	}
-	if _, ok := line07(t).Removal("api", "inference"); ok {
-		t.Error("inference is removed")
 	}
 }
 
@@ -1051,4 +383,166 @@ func things(r *release.Release) []string {
 		out = append(out, "section server."+name)
 	}
 	return out
+}
+
+// TestLookups checks what the golden files of TestFacts cannot show: how the parts of release 0.7 are found by name,
+// and that names of other releases are not.
+func TestLookups(t *testing.T) {
+	r := line07(t)
+	found := map[string]func(string) bool{
+		"api":      func(name string) bool { _, ok := r.API(name); return ok },
+		"resource": func(name string) bool { _, ok := r.Resource(name); return ok },
+		"backend":  func(name string) bool { _, ok := r.Storage.Backend(name); return ok },
+		"store":    func(name string) bool { _, ok := r.Storage.Store(name); return ok },
+		"removal":  func(name string) bool { _, ok := r.Removal("api", name); return ok },
+	}
+	for kind, names := range map[string][2][]string{
+		"api":      {{"inference", "prompts"}, {"telemetry", "agents", "", "vectorIo"}},
+		"resource": {{"models", "connectors"}, {"vector_dbs", ""}},
+		"backend":  {{"kv_redis"}, {"redis"}},
+		"store":    {{"metadata"}, {"telemetry"}},
+		"removal":  {{"telemetry"}, {"inference"}},
+	} {
+		for i, list := range names {
+			for _, name := range list {
+				if got := found[kind](name); got != (i == 0) {
+					t.Errorf("%s %q: found %t", kind, name, got)
+				}
+			}
+		}
+	}
+	for name, want := range map[string]string{
+		"websearch": "websearch", "builtin::websearch": "websearch", "rag": "rag", "builtin::rag": "builtin::rag",
+		"builtin::file_search": "builtin::rag", "mcp::github": "",
+	} {
+		if got, ok := r.Tools.BuiltInTool(name); got.Name != want || ok != (want != "") {
+			t.Errorf("BuiltInTool(%q) = %+v, %t, want %q", name, got, ok, want)
+		}
+	}
+	inference, _ := lineOf(t, "0.3").Storage.Store("inference")
+	if stores, _ := lineOf(t, "1.1").Storage.Store("vector_stores"); !inference.NeededByAPI() || stores.NeededByAPI() {
+		t.Errorf("the API needs the stores %+v and %+v", inference, stores)
+	}
+	metadata, _ := lineOf(t, "0.2").Storage.Store("metadata")
+	responses, _ := r.Storage.Store("responses")
+	const file = "{type: sqlite, db_path: ${env.SQLITE_STORE_DIR:=~/.llama/distributions/starter}/registry.db}"
+	if got := inline(metadata.For("starter")); got != file || responses.For("starter") != nil {
+		t.Errorf("the defaults of the stores are %s and %v", got, responses.For("starter"))
+	}
+}
+
+// TestResources checks the facts about kinds of resources that the golden files of TestFacts do not contain.
+func TestResources(t *testing.T) {
+	eachLine(t, func(t *testing.T, r *release.Release) {
+		for _, resource := range r.Resources() {
+			if want := resource.Kind != "connectors" && resource.Kind != "datasets"; resource.NeedsProvider != want {
+				t.Errorf("%s needs a provider: %t, want %t", resource.Kind, resource.NeedsProvider, want)
+			}
+			want := resource.Kind == "models" && release.Compare(r.Line, "0.8") >= 0
+			if resource.ListedAgain != want {
+				t.Errorf("%s is listed again: %t, want %t", resource.Kind, resource.ListedAgain, want)
+			}
+		}
+	})
+}
+
+// TestEveryLineIsWhole checks that the names in the data of each line lead to keys, APIs and types of the line.
+func TestEveryLineIsWhole(t *testing.T) {
+	eachLine(t, func(t *testing.T, r *release.Release) {
+		for _, name := range r.APIs() {
+			if api, ok := r.API(name); !ok || len(r.ProviderTypes(name)) > 0 && !api.Providable {
+				t.Errorf("API %q: found %t, %+v, types %v", name, ok, api, r.ProviderTypes(name))
+			}
+		}
+		for _, backend := range r.Storage.Backends {
+			if kind, ok := backend.Class.Key("type"); !ok || kind.Default != backend.TypeValue {
+				t.Errorf("backend %s: the type is %v, want %s", backend.Type, kind.Default, backend.TypeValue)
+			}
+		}
+		for _, resource := range r.Resources() {
+			if _, ok := resource.Class.Key(resource.IDKey); !ok {
+				t.Errorf("%s: the ID key %q is not a key", resource.Kind, resource.IDKey)
+			}
+			if _, ok := r.API(resource.API); resource.API != "" && !ok {
+				t.Errorf("%s: unknown API %q", resource.Kind, resource.API)
+			}
+			if path := strings.Trim(resource.Section+"."+resource.Kind, "."); !r.TopLevel.HasPath(path) {
+				t.Errorf("%s: there is no key %s", resource.Kind, path)
+			}
+		}
+		servers, ok := r.Resource(r.Tools.MCP)
+		if !ok || servers.Dropped || !servers.Class.HasPath(r.Tools.MCPURLKey) {
+			t.Errorf("MCP servers are declared as %q with %q", r.Tools.MCP, r.Tools.MCPURLKey)
+		}
+		for _, tool := range append(r.Tools.BuiltIn, release.BuiltInTool{Providers: []string{r.Tools.MCPProvider}}) {
+			for _, kind := range tool.Providers {
+				if _, ok := r.Provider("tool_runtime", kind); !ok {
+					t.Errorf("%q is served by %q, which does not exist", tool.Name, kind)
+				}
+			}
+		}
+	})
+}
+
+// TestKeysOfProviders checks the properties of providers' keys that the golden files of TestFacts do not contain.
+func TestKeysOfProviders(t *testing.T) {
+	eachLine(t, func(t *testing.T, r *release.Release) {
+		vllm, _ := r.Provider("inference", "remote::vllm")
+		if url, _ := vllm.Config.Key(vllm.EndpointKey); strings.Contains(url.Type.String(), "null") {
+			t.Errorf("vllm's %s is not required: %s", vllm.EndpointKey, url.Type)
+		}
+		if oci, ok := r.Provider("inference", "remote::oci"); ok {
+			if key, ok := oci.Config.Key("api_key"); !ok || !key.Internal {
+				t.Error("the API key that oci never reads is offered")
+			}
+		}
+		if bedrock, _ := r.Provider("inference", "remote::bedrock"); release.Compare(r.Line, "0.4") >= 0 {
+			if key, ok := bedrock.Config.Key("api_key"); !ok || key.Name != bedrock.CredentialKey {
+				t.Errorf("api_key of bedrock is read as %q", key.Name)
+			}
+		}
+	})
+}
+
+// TestReferencesLeadToKeys checks that the paths of the settings that name a provider or resource are keys.
+func TestReferencesLeadToKeys(t *testing.T) {
+	eachLine(t, func(t *testing.T, r *release.Release) {
+		for _, ref := range r.References {
+			if _, ok := r.API(ref.API); !ok {
+				t.Errorf("%s: unknown API %q", ref.Path, ref.API)
+			}
+			for _, below := range []string{ref.ProviderKey, ref.ResourceKey} {
+				if path := strings.TrimRight(ref.Path+"."+below, "."); !r.TopLevel.HasPath(path) {
+					t.Errorf("there is no key %s", path)
+				}
+			}
+			if want := ref.Resource == "models"; (ref.ModelType != "") != want || ref.CheckedAtStart && !want {
+				t.Errorf("%s needs a model of type %q", ref.Path, ref.ModelType)
+			}
+			if _, ok := r.Resource(ref.Resource); ref.Resource != "" && !ok {
+				t.Errorf("%s: unknown kind of resource %q", ref.Path, ref.Resource)
+			}
+		}
+	})
+}
+
+// TestRemovedIsGone checks, for each line, that the parts listed as removed do not exist, and that their replacements
+// exist.
+func TestRemovedIsGone(t *testing.T) {
+	eachLine(t, func(t *testing.T, r *release.Release) {
+		for _, gone := range r.Removed {
+			if has(r, gone.Kind, gone.Name) {
+				t.Errorf("the %s %s still exists", gone.Kind, gone.Name)
+			}
+			if gone.Kind == "api" && !release.KnownAPI(gone.Name) {
+				t.Errorf("the API %s is not in history.yaml", gone.Name)
+			}
+			for _, prefix := range []string{"use ", "serve the model with vLLM and use "} {
+				use, ok := strings.CutPrefix(gone.Instead, prefix)
+				if ok && !has(r, "provider", strings.Fields(use)[0]) {
+					t.Errorf("the replacement of %s is %s, which does not exist", gone.Name, use)
+				}
+			}
+		}
+	})
 }

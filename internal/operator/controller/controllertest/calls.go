@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"math"
 	"os"
@@ -82,6 +83,17 @@ func (env *Environment) ListCalls(t *testing.T, version string) []string {
 		}
 	}
 	return calls
+}
+
+// WaitForCall waits until the operator or reconciler with this version has made more calls than the number `seen`.
+func (env *Environment) WaitForCall(t *testing.T, version string, seen int) {
+	t.Helper()
+	WaitUntil(t, func() error {
+		if len(env.ListCalls(t, version)) == seen {
+			return errors.New("no reconcile yet")
+		}
+		return nil
+	})
 }
 
 // ListWrites returns the calls that are not reads.

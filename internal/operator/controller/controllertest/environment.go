@@ -161,6 +161,43 @@ func (env *Environment) Get(t *testing.T, name string, into client.Object) {
 	}
 }
 
+// Update updates an object.
+func (env *Environment) Update(t *testing.T, object client.Object) {
+	t.Helper()
+	succeeds(t, env.Client.Update(t.Context(), object))
+}
+
+// UpdateStatus updates the status of an object.
+func (env *Environment) UpdateStatus(t *testing.T, object client.Object) {
+	t.Helper()
+	succeeds(t, env.Client.Status().Update(t.Context(), object))
+}
+
+// Patch patches an object.
+func (env *Environment) Patch(t *testing.T, object client.Object, patch client.Patch) {
+	t.Helper()
+	succeeds(t, env.Client.Patch(t.Context(), object, patch))
+}
+
+// PatchStatus patches the status of an object.
+func (env *Environment) PatchStatus(t *testing.T, object client.Object, patch client.Patch) {
+	t.Helper()
+	succeeds(t, env.Client.Status().Patch(t.Context(), object, patch))
+}
+
+// Delete deletes an object.
+func (env *Environment) Delete(t *testing.T, object client.Object, options ...client.DeleteOption) {
+	t.Helper()
+	succeeds(t, env.Client.Delete(t.Context(), object, options...))
+}
+
+func succeeds(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Key returns the key of an object in the test's namespace.
 func (env *Environment) Key(name string) client.ObjectKey {
 	return client.ObjectKey{Namespace: env.Namespace, Name: name}

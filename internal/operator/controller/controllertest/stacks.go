@@ -141,6 +141,22 @@ func (env *Environment) CreateReadyStack(t *testing.T, spec string) {
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
 }
 
+// GetStack reads the stack "my".
+func (env *Environment) GetStack(t *testing.T) *v1alpha2.LlamaStackDistribution {
+	t.Helper()
+	stack := &v1alpha2.LlamaStackDistribution{}
+	env.Get(t, "my", stack)
+	return stack
+}
+
+// GetDeployment reads the Deployment of the stack "my".
+func (env *Environment) GetDeployment(t *testing.T) *appsv1.Deployment {
+	t.Helper()
+	deployment := &appsv1.Deployment{}
+	env.Get(t, "my", deployment)
+	return deployment
+}
+
 // PatchStack changes a stack with a merge patch, which causes no conflicts.
 func (env *Environment) PatchStack(t *testing.T, stack string, change func(*v1alpha2.LlamaStackDistribution)) {
 	t.Helper()
