@@ -19,6 +19,9 @@ type Keychain struct {
 
 	entries []*keychainEntry
 	best    map[string]*keychainEntry // by repository
+	// covers lists the repositories that an entry with a target matches. Secrets can have half a million entries, and a
+	// stack can have a thousand repositories.
+	covers map[string][]string
 }
 
 type keychainEntry struct {
@@ -79,9 +82,16 @@ func (k *Keychain) keep(entry *keychainEntry) {
 		k.entries = append(k.entries, entry)
 		return
 	}
-	for _, repository := range k.Repositories {
-		best := k.best[repository]
-		if !imagename.HasPrefix(repository, entry.target) || best != nil && len(best.target) >= len(entry.target) {
+	if k.covers == nil {
+		k.covers = map[string][]string{}
+		for _, repository := range k.Repositories {
+			for target, more := repository, true; more; target, more = parent(target) {
+				k.covers[target] = append(k.covers[target], repository)
+			}
+		}
+	}
+	for _, repository := range k.covers[entry.target] {
+		if best := k.best[repository]; best != nil && len(best.target) >= len(entry.target) {
 			continue
 		}
 		if k.best == nil {
@@ -89,6 +99,12 @@ func (k *Keychain) keep(entry *keychainEntry) {
 		}
 		k.best[repository] = entry
 	}
+}
+
+// parent returns the longest other prefix of a repository (see imagename.HasPrefix).
+func parent(repository string) (string, bool) {
+	i := strings.LastIndexByte(repository, '/')
+	return repository[:max(i, 0)], i > 0
 }
 
 // size returns the size, in bytes, of the kept credentials.
