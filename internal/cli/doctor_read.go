@@ -32,6 +32,9 @@ const (
 	// operatorName is the value of labelName on the operator's Deployment, in the manifests and in the chart.
 	operatorName = "llama-stack-k8s-operator"
 	labelName    = "app.kubernetes.io/name"
+	// maxOperators is the maximum number of Deployments that are read. Anyone can give a Deployment the labels of the
+	// operator. If there are more, only those in the operator's namespace count.
+	maxOperators = 20
 )
 
 // examiner reads the facts about an installation. It records the permissions that the caller lacks, and continues
@@ -116,11 +119,11 @@ func (e *examiner) operators(ctx context.Context, namespace string) {
 	deployments, leases := &appsv1.DeploymentList{}, &coordinationv1.LeaseList{}
 	resource := schema.GroupResource{Group: "apps", Resource: "deployments"}
 	known := cmp.Or(namespace, webhookNamespace(e.facts.Definition.Value))
-	err := e.List(ctx, deployments, client.MatchingLabels{labelName: operatorName})
-	if apierrors.IsForbidden(err) {
+	labels := client.MatchingLabels{labelName: operatorName}
+	err := e.List(ctx, deployments, labels, client.Limit(maxOperators))
+	if apierrors.IsForbidden(err) || deployments.Continue != "" {
 		known = cmp.Or(known, names.OperatorNamespace)
-		labels := client.MatchingLabels{labelName: operatorName}
-		if e.List(ctx, deployments, client.InNamespace(known), labels) == nil {
+		if e.List(ctx, deployments, client.InNamespace(known), labels, client.Limit(maxOperators)) == nil {
 			err = nil
 		}
 	}
