@@ -6,7 +6,7 @@ import (
 )
 
 // Exceeds reports whether a value needs more than `most` bytes of memory, with everything that it refers to. The size
-// of the encoded form would be no bound: a container of 45 bytes needs 400 bytes of memory, and tenants can write as
+// of the encoded form is not sufficient: a container of 45 bytes needs 400 bytes of memory, and tenants can write as
 // many containers as fit into an object.
 func Exceeds(value any, most int) bool {
 	left := most
