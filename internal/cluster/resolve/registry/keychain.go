@@ -3,6 +3,8 @@ package registry
 import (
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/google/go-containerregistry/pkg/authn"
@@ -65,10 +67,11 @@ func (k *Keychain) AddOlder(content []byte) error {
 	return k.addAll(auths)
 }
 
+// addAll adds entries in the order of their targets, because different targets can have the same form without a version.
 func (k *Keychain) addAll(auths map[string]json.RawMessage) error {
-	for target, raw := range auths {
+	for _, target := range slices.Sorted(maps.Keys(auths)) {
 		entry := &keychainEntry{target: withoutVersion(target)}
-		if err := json.Unmarshal(raw, &entry.config); err != nil {
+		if err := json.Unmarshal(auths[target], &entry.config); err != nil {
 			return errUnusable
 		}
 		k.keep(entry)
