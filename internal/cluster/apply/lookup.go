@@ -30,7 +30,7 @@ func (a *Applier) lookupAll(ctx context.Context, owner Owner, wanted []*unstruct
 		}
 	}
 	errs := make([]error, len(wanted))
-	parallel(unknown, func(i int) { objects[i].Live, errs[i] = a.read(ctx, wanted[i], versions[i]) })
+	parallel(unknown, func(i int) { objects[i].Live, errs[i] = a.read(ctx, owner, wanted[i], versions[i]) })
 	for _, err := range errs {
 		if err != nil {
 			return nil, err
@@ -88,10 +88,32 @@ func (a *Applier) lookup(
 	return desired, newest, err == nil, err
 }
 
-// read reads the object from the API server. It returns nil if the object does not exist.
-func (a *Applier) read(ctx context.Context, wanted *unstructured.Unstructured, atLeast version) (client.Object, error) {
+// read reads the object from the API server. It returns nil if the object does not exist, and only the metadata of an
+// object that the cache lacks and the owner cannot have.
+func (a *Applier) read(
+	ctx context.Context, owner Owner, wanted *unstructured.Unstructured, atLeast version,
+) (client.Object, error) {
 	live := &unstructured.Unstructured{}
 	live.SetGroupVersionKind(wanted.GroupVersionKind())
+	if atLeast == anyVersion {
+		metadata, err := a.readMetadata(ctx, wanted, anyVersion)
+		if metadata != nil && !owner.owns(metadata) && !owner.Adopts(metadata) {
+			metadata, err = a.readMetadata(ctx, wanted, newest)
+		}
+		switch {
+		case metadata == nil || err != nil:
+			return nil, err
+		case !owner.owns(metadata) && !owner.Adopts(metadata):
+			// As an unstructured object, the whole object can need a hundred megabytes.
+			live.SetNamespace(metadata.Namespace)
+			live.SetName(metadata.Name)
+			live.SetUID(metadata.UID)
+			live.SetLabels(metadata.Labels)
+			live.SetOwnerReferences(metadata.OwnerReferences)
+			return live, nil
+		}
+		atLeast = newest
+	}
 	err := a.writer.Get(ctx, client.ObjectKeyFromObject(wanted), live,
 		&client.GetOptions{Raw: &metav1.GetOptions{ResourceVersion: string(atLeast)}})
 	switch {
@@ -99,10 +121,25 @@ func (a *Applier) read(ctx context.Context, wanted *unstructured.Unstructured, a
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("read %s %q: %w", wanted.GetKind(), wanted.GetName(), err)
-	case atLeast == anyVersion:
-		return a.read(ctx, wanted, newest)
 	}
 	return live, nil
+}
+
+// readMetadata reads the metadata of the object, or returns nil if the object does not exist.
+func (a *Applier) readMetadata(
+	ctx context.Context, wanted *unstructured.Unstructured, atLeast version,
+) (*metav1.PartialObjectMetadata, error) {
+	metadata := &metav1.PartialObjectMetadata{}
+	metadata.SetGroupVersionKind(wanted.GroupVersionKind())
+	err := a.writer.Get(ctx, client.ObjectKeyFromObject(wanted), metadata,
+		&client.GetOptions{Raw: &metav1.GetOptions{ResourceVersion: string(atLeast)}})
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("read %s %q: %w", wanted.GetKind(), wanted.GetName(), err)
+	}
+	return metadata, nil
 }
 
 // parallel calls the function `do` for all elements concurrently. It passes a panic on to the caller, which can handle

@@ -25,7 +25,8 @@ func TestLookupOfNewChildren(t *testing.T) {
 	reads := b.countReads()
 	b.apply(t, b.all(t)...)
 	want := map[string]int{
-		"deployments/my?resourceVersion=0": 1, "services/my-service?resourceVersion=0": 1, "persistentvolumeclaims/my-pvc?resourceVersion=0": 1,
+		"metadata of deployments/my?resourceVersion=0": 1, "metadata of services/my-service?resourceVersion=0": 1,
+		"metadata of persistentvolumeclaims/my-pvc?resourceVersion=0": 1,
 	}
 	if diff := cmp.Diff(want, reads()); diff != "" {
 		t.Errorf("reads (-want +got):\n%s", diff)
@@ -33,7 +34,7 @@ func TestLookupOfNewChildren(t *testing.T) {
 }
 
 // TestLookupOfExistingChildren checks that the Applier uses the API server's cache, which may be outdated, only to
-// determine that an object does not exist.
+// determine that an object does not exist, and that it does not read an object of another owner whole.
 func TestLookupOfExistingChildren(t *testing.T) {
 	b := newBench(t)
 	foreign := b.child(t, serviceText)
@@ -48,7 +49,7 @@ func TestLookupOfExistingChildren(t *testing.T) {
 	if _, conflict := errors.AsType[*apply.OwnershipConflict](err); !conflict {
 		t.Errorf("CheckOwnership: error %v, want an *OwnershipConflict", err)
 	}
-	want := map[string]int{"services/my-service?resourceVersion=0": 1, "services/my-service?": 1}
+	want := map[string]int{"metadata of services/my-service?resourceVersion=0": 1, "metadata of services/my-service?": 1}
 	if diff := cmp.Diff(want, reads()); diff != "" {
 		t.Errorf("reads (-want +got):\n%s", diff)
 	}
@@ -63,7 +64,11 @@ func (b *bench) countReads() func() map[string]int {
 		if request.Method == http.MethodGet && inside {
 			mu.Lock()
 			defer mu.Unlock()
-			reads[object+"?"+request.URL.RawQuery]++
+			read := object + "?" + request.URL.RawQuery
+			if strings.Contains(request.Header.Get("Accept"), "as=PartialObjectMetadata") {
+				read = "metadata of " + read
+			}
+			reads[read]++
 		}
 	}
 	return func() map[string]int {

@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/stub"
 )
 
 // Applied is an object that was applied.
@@ -71,7 +73,8 @@ func (a *Applier) set(ctx context.Context, owner Owner, desired Desired) (Applie
 		return Applied{}, fmt.Errorf("apply %s %q: %w", kind.Kind, desired.Wanted.GetName(), err)
 	}
 	// An object that the operator has just created has no older version in the cache, so the response is not needed.
-	keep := desired.Live != nil && !a.metadataOnly.Has(kind)
+	// A long response is not kept either: it would remain until the next lookup, and a tenant can prevent that lookup.
+	keep := desired.Live != nil && !a.metadataOnly.Has(kind) && !stub.Exceeds(answer, stub.MaxWhole)
 	a.answers.remember(owner.Key(), desired.Wanted, answer, keep)
 	return Applied{Kind: kind, Object: answer, Outcome: outcome(desired, answer)}, nil
 }

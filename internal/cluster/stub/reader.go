@@ -2,6 +2,7 @@ package stub
 
 import (
 	"context"
+	"fmt"
 	"reflect"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,7 +18,8 @@ type Reader struct {
 	Direct client.Reader
 }
 
-// Get reads an object that is at least as new as the cached one.
+// Get reads an object that is at least as new as the cached one. It fails if the object is so large that the work with
+// it could exhaust the memory, because a tenant can add entries to the children of a stack.
 func (r Reader) Get(
 	ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption,
 ) error {
@@ -27,5 +29,10 @@ func (r Reader) Get(
 	cached, kind := object.GetResourceVersion(), object.GetObjectKind().GroupVersionKind()
 	reflect.ValueOf(object).Elem().SetZero() // the cache may own the maps in the stub
 	object.GetObjectKind().SetGroupVersionKind(kind)
-	return r.Direct.Get(ctx, key, object, &client.GetOptions{Raw: &metav1.GetOptions{ResourceVersion: cached}})
+	err := r.Direct.Get(ctx, key, object, &client.GetOptions{Raw: &metav1.GetOptions{ResourceVersion: cached}})
+	if err == nil && Exceeds(object, maxRead) {
+		return fmt.Errorf("%s %q needs more than %d MiB of memory; remove the entries, labels and annotations that other programs added to it",
+			kind.Kind, key.Name, maxRead>>20)
+	}
+	return err
 }

@@ -15,10 +15,15 @@ import (
 )
 
 const (
-	// maxWhole is the maximum size, in bytes, of a child that a cache holds whole. Children of usual stacks have at most
-	// 20 KiB with their managed fields. A stack has one child of each name, so that this bounds what a cache holds for it.
-	maxWhole = 64 << 10
-	// maxOrphan is the same for an object without a controller. It needs no stack, so anyone can create many of them.
+	// MaxWhole is the maximum size in memory, in bytes, of a child that a cache holds whole. Children of usual stacks have
+	// at most 30 KiB with their managed fields. A stack has one child of each name, so that this bounds what a cache holds
+	// for it.
+	MaxWhole = 64 << 10
+	// maxRead is the maximum size in memory, in bytes, of a child that Reader reads. The largest specs have children of a
+	// quarter of this size. The work with a child needs many times as much memory as the child.
+	maxRead = 4 << 20
+	// maxOrphan is the same as MaxWhole for an object without a controller. It needs no stack, so anyone can create many
+	// of them.
 	maxOrphan = 8 << 10
 
 	// digest is the annotation that marks a stub. The API server rejects a key with a space, so no stored object has it.
@@ -34,12 +39,12 @@ func Reduce(object any) (any, error) {
 	if !ok || Is(child) {
 		return object, nil
 	}
-	most := maxWhole
+	most := MaxWhole
 	if metav1.GetControllerOfNoCopy(child) == nil {
 		most = maxOrphan
 	}
 	named := isChild(child)
-	if named && size(child) <= most {
+	if named && !Exceeds(object, most) {
 		return object, nil
 	}
 	reduced, ok := reflect.TypeAssert[client.Object](reflect.New(reflect.TypeOf(object).Elem()))
@@ -105,30 +110,4 @@ func digestOf(object client.Object) (string, error) {
 		return "", fmt.Errorf("digest %s %q: %w", object.GetObjectKind().GroupVersionKind().Kind, object.GetName(), err)
 	}
 	return hex.EncodeToString(sum.Sum(nil)), nil
-}
-
-// size returns the size of an object in bytes, without allocating its encoded form.
-func size(object any) int {
-	switch object := object.(type) {
-	case interface{ Size() int }:
-		return object.Size()
-	case *unstructured.Unstructured:
-		return size(object.Object)
-	case map[string]any:
-		total := 0
-		for key, value := range object {
-			total += len(key) + size(value)
-		}
-		return total
-	case []any:
-		total := 0
-		for _, item := range object {
-			total += size(item)
-		}
-		return total
-	case string:
-		return len(object)
-	default:
-		return 8 // a number or a boolean
-	}
 }

@@ -47,9 +47,12 @@ func TestReduce(t *testing.T) {
 	orphan, controlled := ingress("my-ingress", 10<<10), ingress("my-ingress", 10)
 	orphan.OwnerReferences = nil
 	controlled.OwnerReferences[0].Kind = "Deployment"
+	rules := ingress("my-ingress", 10) // 20 KB when encoded, 96 KB in memory
+	rules.Spec.Rules = append(rules.Spec.Rules, make([]networkingv1.IngressRule, 4000)...)
 	for name, object := range map[string]*networkingv1.Ingress{
 		"a long child": ingress("my-ingress", 80<<10), "another name": ingress("other", 10),
 		"a long object without a controller": orphan, "another controller": controlled,
+		"a child with many entries": rules,
 	} {
 		reduced := reduce(t, object)
 		if !stub.Is(reduced) || len(reduced.Annotations) != 1 {
@@ -91,10 +94,12 @@ func TestDigest(t *testing.T) {
 // TestReader checks that an object is read from the API server only if the cache holds a stub of it.
 func TestReader(t *testing.T) {
 	long, small := ingress("my-ingress", 80<<10), ingress("my-service", 10)
+	huge := ingress("my-httproute", 10)
+	huge.Spec.Rules = append(huge.Spec.Rules, make([]networkingv1.IngressRule, 200_000)...)
 	reduced := reduce(t, long)
 	reader := stub.Reader{
-		Reader: fake.NewClientBuilder().WithObjects(reduced, small).Build(),
-		Direct: fake.NewClientBuilder().WithObjects(long).Build(),
+		Reader: fake.NewClientBuilder().WithObjects(reduced, small, reduce(t, huge)).Build(),
+		Direct: fake.NewClientBuilder().WithObjects(long, huge).Build(),
 	}
 	for _, want := range []*networkingv1.Ingress{long, small} {
 		got := &networkingv1.Ingress{}
@@ -105,5 +110,10 @@ func TestReader(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", want.Name, diff)
 		}
+	}
+	const want = "needs more than 4 MiB of memory"
+	err := reader.Get(t.Context(), client.ObjectKeyFromObject(huge), &networkingv1.Ingress{})
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("an object with 200,000 entries: %v, want %q", err, want)
 	}
 }

@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"encoding/json"
 	"slices"
 	"strconv"
 
@@ -19,9 +20,41 @@ const (
 	restartAnnotation = "kubectl.kubernetes.io/restartedAt"
 )
 
-// ReplicaSetAnnotations returns the annotations of ReplicaSets that Decide and package status read.
-func ReplicaSetAnnotations() []string {
-	return []string{names.AnnotationRendered, revisionAnnotation, revisionHistoryAnnotation}
+// maxPast is the maximum size, in bytes, of an annotation that Past returns. It does not limit records, of which Past
+// returns a part.
+const maxPast = 4 << 10
+
+// Past returns the annotations of a ReplicaSet that Decide and package status read. A record grows with its stack, and
+// tenants can create ReplicaSets with any record, so Past returns only the parts of a long one that Decide compares.
+func Past(annotations map[string]string) map[string]string {
+	var kept map[string]string
+	for _, name := range []string{names.AnnotationRendered, revisionAnnotation, revisionHistoryAnnotation} {
+		value, ok := annotations[name]
+		if ok && name == names.AnnotationRendered && len(value) > maxPast {
+			value, ok = brief(annotations)
+		}
+		if !ok || len(value) > maxPast {
+			continue
+		}
+		if kept == nil {
+			kept = map[string]string{}
+		}
+		kept[name] = value
+	}
+	return kept
+}
+
+// brief returns the parts of a record that Decide compares with the record of the Deployment.
+func brief(annotations map[string]string) (string, bool) {
+	whole, ok := Parse(annotations)
+	if !ok {
+		return "", false
+	}
+	value, err := json.Marshal(Record{
+		UID: whole.UID, Generation: whole.Generation, Inputs: whole.Inputs, TemplateInputs: whole.TemplateInputs,
+		ReferenceKey: whole.ReferenceKey,
+	})
+	return string(value), err == nil
 }
 
 // observed holds the live objects and the rendering.

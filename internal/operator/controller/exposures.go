@@ -2,6 +2,7 @@ package controller
 
 import (
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/utils/lru"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -37,7 +38,11 @@ func (e *exposures) of(stack *stack) *v1alpha2.ExposeSpec {
 		return known.(*v1alpha2.ExposeSpec)
 	}
 	wanted := e.decode(&stack.Spec)
-	if wanted != nil {
+	switch {
+	case wanted == nil:
+	case len(wanted.Hostname) > validation.DNS1123SubdomainMaxLength: // no stack is exposed with such a host name
+		wanted = nil
+	default:
 		wanted = &v1alpha2.ExposeSpec{Hostname: wanted.Hostname}
 	}
 	if stack.UID != "" { // an object that is not from an API server has no version

@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -48,6 +49,7 @@ func TestIndexes(t *testing.T) {
 		"an event of a claim":            {"*v1.Event by claim", ofClaim, []string{"my-pvc"}},
 		"an object that is not an event": {"*v1.Event by claim", &corev1.Pod{}, nil},
 		"a stack with a host name":       {"*v1alpha2.LlamaStackDistribution by host", newExposedStack(`{"hostname": "llama.example.com"}`), []string{"llama.example.com"}},
+		"a host name that is too long":   {"*v1alpha2.LlamaStackDistribution by host", newExposedStack(`{"hostname": "` + strings.Repeat("a", 254) + `"}`), nil},
 		"a generated host name":          {"*v1alpha2.LlamaStackDistribution by host", newExposedStack(`true`), []string{names.HostLabel("my", "ns") + ".*"}},
 		"a v1alpha1 stack":               {"*v1alpha2.LlamaStackDistribution by host", v1alpha1, []string{names.HostLabel("my", "ns") + ".*", "no host"}},
 		"a stack that is not exposed":    {"*v1alpha2.LlamaStackDistribution by host", newExposedStack(`false`), nil},

@@ -3,7 +3,6 @@ package controller
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -11,9 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
-	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/stub"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/metrics"
 )
 
@@ -21,30 +19,6 @@ import (
 // long. Such an operator writes the status of each of its stacks at least every 5 minutes, even if the status has not
 // changed.
 const otherOperatorGone = 15 * time.Minute
-
-// OtherStatusWrites returns the managed fields of a stack that show when another operator wrote its status. Only
-// operators for v1alpha1 write a status in that version. A returned entry keeps none of its fields except
-// status.version.lastUpdated. The time of an entry changes only when its fields change, and status.version.lastUpdated
-// changes with each write.
-func OtherStatusWrites(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
-	var writes []metav1.ManagedFieldsEntry
-	for _, entry := range entries {
-		if entry.Subresource == "status" && entry.APIVersion == v1alpha1.GroupVersion.String() &&
-			entry.Manager != names.FieldManager {
-			entry.FieldsV1 = ownsLastUpdated(entry.FieldsV1)
-			writes = append(writes, entry)
-		}
-	}
-	return writes
-}
-
-// ownsLastUpdated returns only the field status.version.lastUpdated if the fields contain it, and nil otherwise.
-func ownsLastUpdated(fields *metav1.FieldsV1) *metav1.FieldsV1 {
-	if fields == nil || !strings.Contains(fields.GetRawString(), `"f:lastUpdated"`) {
-		return nil
-	}
-	return metav1.NewFieldsV1(`{"f:status":{"f:version":{"f:lastUpdated":{}}}}`)
-}
 
 // otherOperator detects an operator for v1alpha1 that manages the same stacks: an installation in another namespace,
 // with its own lease. The two operators would revert each other's writes, so this operator pauses.
@@ -71,7 +45,7 @@ func (o *otherOperator) acts(stack *stack, now time.Time) (metav1.ManagedFieldsE
 // lastOtherWrite returns the last write of another operator. An entry without a time means that there is no such write.
 func lastOtherWrite(stack *stack) metav1.ManagedFieldsEntry {
 	var last metav1.ManagedFieldsEntry
-	for _, entry := range OtherStatusWrites(stack.ManagedFields) {
+	for _, entry := range stub.OtherStatusWrites(stack.ManagedFields) {
 		if version := stack.Status.Version; entry.FieldsV1 != nil && version != nil &&
 			entry.Time.Before(version.LastUpdated) {
 			entry.Time = version.LastUpdated

@@ -18,6 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/probe"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve/registry"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/stub"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
@@ -72,7 +73,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, r.requeueGroup(ctx, group, request.Namespace)
 	}
 	object := &stack{}
-	err := r.cache.Get(ctx, request.NamespacedName, object)
+	err := stub.Reader{Reader: r.cache, Direct: r.direct}.Stack(ctx, request.NamespacedName, object)
 	if apierrors.IsNotFound(err) {
 		r.forget(request.NamespacedName)
 		return reconcile.Result{}, nil

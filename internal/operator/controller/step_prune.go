@@ -88,8 +88,8 @@ func (r *Reconciler) usedByRevisions(ctx context.Context, stack *stack) (map[app
 }
 
 // directPage is the number of objects in each page of a list that the operator reads from the API server. Any client
-// can create objects with the labels of a stack, and each of them can have more than a megabyte.
-const directPage = 10
+// can create objects with the labels of a stack, and each of them can need 15 MB of memory.
+const directPage = 2
 
 // kept returns the children that are not deleted: the planned children, those that pods of any revision need, and the
 // newest other ConfigMap of each kind (generated, base).

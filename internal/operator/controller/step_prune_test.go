@@ -62,7 +62,7 @@ func TestUsedByRevisions(t *testing.T) {
 		{Kind: kind(kindServiceAccount), Name: "my-sa"}: true, {Kind: kind(kindSecret), Name: "my-storage"}: true,
 		{Kind: kind(kindConfigMap), Name: "my-ca-bundle"}: true,
 	}
-	if diff := cmp.Diff(want, used); diff != "" || server.lists != 2 || server.largest != 10 {
+	if diff := cmp.Diff(want, used); diff != "" || server.lists != 2 || server.largest != directPage {
 		t.Errorf("used objects after %d lists of %d (-want +got):\n%s", server.lists, server.largest, diff)
 	}
 }

@@ -47,7 +47,7 @@ func cacheOptions(namespaces []string) cache.Options {
 		DefaultNamespaces:           inNamespaces(namespaces),
 		// DefaultTransform transforms stacks. ByObject must not contain their kind, because its definition may be created
 		// later.
-		DefaultTransform: stripStack,
+		DefaultTransform: stub.ReduceStack,
 		ByObject:         byObject,
 	}
 }

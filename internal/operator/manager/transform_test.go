@@ -10,15 +10,14 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/stub"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/validate"
 )
 
 // flooded returns metadata with as much text as the API server accepts in an object, with the labels of a child.
@@ -131,6 +130,74 @@ func TestKeptBytes(t *testing.T) {
 	}
 }
 
+// TestKeptMemory checks that a cache holds little of objects with many small entries, which need much more memory than
+// their encoded form.
+func TestKeptMemory(t *testing.T) {
+	owned := func(kind, name string) metav1.ObjectMeta {
+		return metav1.ObjectMeta{
+			Name: "my", Labels: names.Labels("my"),
+			OwnerReferences: []metav1.OwnerReference{{
+				APIVersion: v1alpha2.GroupVersion.String(), Kind: kind, Name: name, Controller: new(true),
+			}},
+		}
+	}
+	var many corev1.PodSpec
+	for i := range 20_000 {
+		container := corev1.Container{Name: fmt.Sprintf("c%d", i), Ports: []corev1.ContainerPort{httpPort}}
+		many.Containers = append(many.Containers, container)
+		many.InitContainers = append(many.InitContainers, container)
+	}
+	many.InitContainers[0].Name = names.ExternalContainer
+	template := corev1.PodTemplateSpec{Spec: many}
+	secrets, configMaps := *podSpec.DeepCopy(), *podSpec.DeepCopy()
+	for i := range 20_000 {
+		named := corev1.LocalObjectReference{Name: fmt.Sprintf("my-storage-%08d", i)}
+		secrets.Containers[0].Env = append(secrets.Containers[0].Env, corev1.EnvVar{ValueFrom: &corev1.EnvVarSource{
+			SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: named},
+		}})
+		configMaps.Volumes = append(configMaps.Volumes, corev1.Volume{VolumeSource: corev1.VolumeSource{
+			ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: named},
+		}})
+	}
+	deployment := &appsv1.Deployment{
+		ObjectMeta: owned(v1alpha2.Kind, "my"), Spec: appsv1.DeploymentSpec{Template: template},
+	}
+	orphan := deployment.DeepCopy()
+	orphan.OwnerReferences = nil
+	replicaSet := func(template corev1.PodSpec) *appsv1.ReplicaSet {
+		return &appsv1.ReplicaSet{
+			ObjectMeta: owned("Deployment", "my"), Spec: appsv1.ReplicaSetSpec{Template: corev1.PodTemplateSpec{Spec: template}},
+		}
+	}
+	recorded := replicaSet(podSpec)
+	recorded.Annotations = map[string]string{
+		names.AnnotationRendered:            `{"inputs": "i", "generation": 3, "left": ["` + strings.Repeat("x", 250<<10) + `"]}`,
+		"deployment.kubernetes.io/revision": "4",
+	}
+	for name, object := range map[string]client.Object{
+		"a pod":                         &corev1.Pod{ObjectMeta: owned("ReplicaSet", "my-1"), Spec: many},
+		"a ReplicaSet":                  replicaSet(many),
+		"a ReplicaSet with Secrets":     replicaSet(secrets),
+		"a ReplicaSet with ConfigMaps":  replicaSet(configMaps),
+		"a ReplicaSet with a record":    recorded,
+		"a Deployment":                  deployment,
+		"a Deployment without an owner": orphan,
+	} {
+		kept, err := transformOf(t, object)(object)
+		if err != nil || stub.Exceeds(kept, maxWorkload) {
+			t.Errorf("%s: more than %d bytes are kept: %v", name, maxWorkload, err)
+		}
+	}
+	kept, err := stripReplicaSet(recorded)
+	want := map[string]string{
+		names.AnnotationRendered:            `{"generation":3,"inputs":"i","image":"","distribution":{}}`,
+		"deployment.kubernetes.io/revision": "4",
+	}
+	if diff := cmp.Diff(want, kept.(*appsv1.ReplicaSet).Annotations); err != nil || diff != "" {
+		t.Errorf("a long record (-want +got): %v\n%s", err, diff)
+	}
+}
+
 // TestStripEvent checks what is kept of events, whose number no quota limits.
 func TestStripEvent(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
@@ -210,12 +277,21 @@ var podSpec = corev1.PodSpec{
 	ServiceAccountName: "sa", NodeName: "n",
 	Volumes: []corev1.Volume{
 		{Name: "v", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
-			LocalObjectReference: corev1.LocalObjectReference{Name: "config"}, DefaultMode: new(int32(1)),
+			LocalObjectReference: corev1.LocalObjectReference{Name: "my-config-1"}, DefaultMode: new(int32(1)),
+		}}},
+		{Name: "theirs", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
+			LocalObjectReference: corev1.LocalObjectReference{Name: "config"},
 		}}},
 		{Name: "empty"},
 	},
 	Containers: []corev1.Container{{Name: "c", Image: "i", Env: []corev1.EnvVar{
 		{Name: "A", ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
+			LocalObjectReference: corev1.LocalObjectReference{Name: "my-storage"}, Key: "k",
+		}}},
+		{Name: "AGAIN", ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
+			LocalObjectReference: corev1.LocalObjectReference{Name: "my-storage"}, Key: "l",
+		}}},
+		{Name: "THEIRS", ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
 			LocalObjectReference: corev1.LocalObjectReference{Name: "creds"}, Key: "k",
 		}}},
 		{Name: "B", Value: "plain"},
@@ -300,10 +376,10 @@ func TestStripReplicaSet(t *testing.T) {
 	want.Spec.Template.Spec = corev1.PodSpec{
 		ServiceAccountName: "sa",
 		Volumes: []corev1.Volume{{VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
-			LocalObjectReference: corev1.LocalObjectReference{Name: "config"},
+			LocalObjectReference: corev1.LocalObjectReference{Name: "my-config-1"},
 		}}}},
 		Containers: []corev1.Container{{Name: "c", Env: []corev1.EnvVar{{ValueFrom: &corev1.EnvVarSource{
-			SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: "creds"}},
+			SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: "my-storage"}},
 		}}}, StartupProbe: &corev1.Probe{ProbeHandler: httpsProbe}, Ports: []corev1.ContainerPort{httpPort}}},
 	}
 	got, err := stripReplicaSet(set.DeepCopy())
@@ -318,60 +394,5 @@ func TestStripReplicaSet(t *testing.T) {
 	got, err = stripReplicaSet(set)
 	if diff := cmp.Diff(foreign, got); diff != "" || err != nil {
 		t.Errorf("another ReplicaSet (-want +got): %v\n%s", err, diff)
-	}
-}
-
-// A cached stack has only the annotations that the operator reads, and no spec that is too large to be processed. It
-// has managed fields only if another operator wrote the status.
-func TestStripStack(t *testing.T) {
-	other := metav1.ManagedFieldsEntry{
-		Manager: "manager", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "llamastack.io/v1alpha1", Subresource: "status",
-		FieldsV1: metav1.NewFieldsV1("{}"),
-	}
-	stack := &v1alpha2.LlamaStackDistribution{ObjectMeta: metav1.ObjectMeta{
-		Name: "my", Generation: 2, Labels: map[string]string{"team": "a"}, Finalizers: []string{"f.example/f"},
-		Annotations: map[string]string{
-			corev1.LastAppliedConfigAnnotation: "much", "other": "yes", names.AnnotationPaused: "true",
-		},
-		ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "m"}, other},
-	}}
-	stack.Spec.Distribution.Name = "starter"
-	want := stack.DeepCopy()
-	want.ManagedFields = []metav1.ManagedFieldsEntry{other}
-	want.Annotations = map[string]string{names.AnnotationPaused: "true"}
-	want.Labels, want.Finalizers = nil, nil
-	want.ManagedFields[0].FieldsV1 = nil
-	strip := func() *v1alpha2.LlamaStackDistribution {
-		got, err := stripStack(stack.DeepCopy())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return got.(*v1alpha2.LlamaStackDistribution)
-	}
-	got := strip()
-	first := got.Annotations[touched]
-	delete(got.Annotations, touched)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("stack (-want +got):\n%s", diff)
-	}
-	stack.Annotations[corev1.LastAppliedConfigAnnotation] = "more"
-	if again := strip().Annotations[touched]; again != first || first == "" {
-		t.Errorf("digests %q and %q, want the same one", first, again)
-	}
-	for _, entries := range []map[string]string{stack.Labels, stack.Annotations} {
-		entries["touched"] = "yes"
-		if again := strip().Annotations[touched]; again == first {
-			t.Error("a change to the metadata does not cause a reconcile")
-		}
-		delete(entries, "touched")
-	}
-	stack.Annotations[names.UnreadableSpec] = strings.Repeat("x", maxAnnotation+1)
-	if kept := strip().Annotations[names.UnreadableSpec]; len(kept) != maxMessage {
-		t.Errorf("the mark of a spec that cannot be read has %d bytes, want %d", len(kept), maxMessage)
-	}
-	delete(stack.Annotations, names.UnreadableSpec)
-	stack.Spec.Settings = &apiextensionsv1.JSON{Raw: []byte(`"` + strings.Repeat("x", validate.MaxSpecBytes) + `"`)}
-	if kept := strip(); kept.Spec.Settings != nil || validate.SpecBytes(kept) <= validate.MaxSpecBytes {
-		t.Error("a spec that is too large is kept, or not reported")
 	}
 }

@@ -27,6 +27,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 )
 
+// maxOperators is the maximum number of Deployments that are read. Anyone can give a Deployment the labels of the
+// operator. If there are more, only those in the operator's namespace count.
+const maxOperators = 20
+
 // examiner reads the facts about an installation. It records the permissions that the caller lacks, and continues
 // without them.
 type examiner struct {
@@ -109,10 +113,10 @@ func (e *examiner) operators(ctx context.Context, namespace string) {
 	deployments, leases := &appsv1.DeploymentList{}, &coordinationv1.LeaseList{}
 	resource := schema.GroupResource{Group: "apps", Resource: "deployments"}
 	known := cmp.Or(namespace, kube.WebhookNamespace(e.facts.Definition.Value))
-	err := e.List(ctx, deployments, kube.OperatorLabels)
-	if apierrors.IsForbidden(err) {
+	err := e.List(ctx, deployments, kube.OperatorLabels, client.Limit(maxOperators))
+	if apierrors.IsForbidden(err) || deployments.Continue != "" {
 		known = cmp.Or(known, names.OperatorNamespace)
-		if e.List(ctx, deployments, client.InNamespace(known), kube.OperatorLabels) == nil {
+		if e.List(ctx, deployments, client.InNamespace(known), kube.OperatorLabels, client.Limit(maxOperators)) == nil {
 			err = nil
 		}
 	}

@@ -3,6 +3,8 @@ package registry
 import (
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/google/go-containerregistry/pkg/authn"
@@ -19,6 +21,9 @@ type Keychain struct {
 
 	entries []*keychainEntry
 	best    map[string]*keychainEntry // by repository
+	// covers lists the repositories that an entry with a target matches. Secrets can have half a million entries, and a
+	// stack can have a thousand repositories.
+	covers map[string][]string
 }
 
 type keychainEntry struct {
@@ -62,10 +67,11 @@ func (k *Keychain) AddOlder(content []byte) error {
 	return k.addAll(auths)
 }
 
+// addAll adds entries in the order of their targets, because different targets can have the same form without a version.
 func (k *Keychain) addAll(auths map[string]json.RawMessage) error {
-	for target, raw := range auths {
+	for _, target := range slices.Sorted(maps.Keys(auths)) {
 		entry := &keychainEntry{target: withoutVersion(target)}
-		if err := json.Unmarshal(raw, &entry.config); err != nil {
+		if err := json.Unmarshal(auths[target], &entry.config); err != nil {
 			return errUnusable
 		}
 		k.keep(entry)
@@ -79,9 +85,16 @@ func (k *Keychain) keep(entry *keychainEntry) {
 		k.entries = append(k.entries, entry)
 		return
 	}
-	for _, repository := range k.Repositories {
-		best := k.best[repository]
-		if !imagename.HasPrefix(repository, entry.target) || best != nil && len(best.target) >= len(entry.target) {
+	if k.covers == nil {
+		k.covers = map[string][]string{}
+		for _, repository := range k.Repositories {
+			for target, more := repository, true; more; target, more = parent(target) {
+				k.covers[target] = append(k.covers[target], repository)
+			}
+		}
+	}
+	for _, repository := range k.covers[entry.target] {
+		if best := k.best[repository]; best != nil && len(best.target) >= len(entry.target) {
 			continue
 		}
 		if k.best == nil {
@@ -89,6 +102,12 @@ func (k *Keychain) keep(entry *keychainEntry) {
 		}
 		k.best[repository] = entry
 	}
+}
+
+// parent returns the longest other prefix of a repository (see imagename.HasPrefix).
+func parent(repository string) (string, bool) {
+	i := strings.LastIndexByte(repository, '/')
+	return repository[:max(i, 0)], i > 0
 }
 
 // size returns the size, in bytes, of the kept credentials.

@@ -473,6 +473,27 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
+// TestKeychainOrder checks that the same Secret always results in the same credentials.
+func TestKeychainOrder(t *testing.T) {
+	repository, err := name.NewRepository("quay.io/team/server")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 50 {
+		keychain := &Keychain{Repositories: []string{"quay.io/team/server"}}
+		if err := keychain.Add([]byte(`{"auths":{"quay.io":{"username":"b","password":"p"},"https://quay.io/v1/":{"username":"a","password":"p"}}}`)); err != nil {
+			t.Fatal(err)
+		}
+		found, err := keychain.Resolve(repository)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := found.Authorization(); err != nil || got.Username != "a" {
+			t.Fatalf("got %v, %v, want the user a", got, err)
+		}
+	}
+}
+
 func TestKeychain(t *testing.T) {
 	keychain := &Keychain{}
 	if err := keychain.Add([]byte(`{"auths":{"https://index.docker.io/v1/":{"username":"hub","password":"p"}}}`)); err != nil {
