@@ -32,6 +32,7 @@ cluster-tool:
 
 LINT_MODULES := . $(TEST_MODULES)
 
+TOOL_actionlint := github.com/rhysd/actionlint/cmd/actionlint
 TOOL_benchstat := golang.org/x/perf/cmd/benchstat
 TOOL_controller-gen := sigs.k8s.io/controller-tools/cmd/controller-gen
 TOOL_crd-ref-docs := github.com/elastic/crd-ref-docs
