@@ -54,6 +54,11 @@ $(BIN)/helm: test/chart/go.mod test/chart/go.sum
 	@$(GO) build -C test/chart -o $(abspath $@) helm.sh/helm/v4/cmd/helm
 	@touch $@
 
+$(BIN)/ko: hack/tools/release/go.mod hack/tools/release/go.sum
+	@echo "building the tool ko (takes some minutes, only once)"
+	@GOBIN=$(abspath $(BIN)) $(GO) install -C hack/tools/release -trimpath github.com/google/ko
+	@touch $@
+
 $(BIN)/golangci-lint: hack/tools/lint/go.mod hack/tools/lint/go.sum
 	@echo "building the tool golangci-lint (takes some minutes, only once)"
 	@GOBIN=$(abspath $(BIN)) $(GO) install -C hack/tools/lint -trimpath $(TOOL_golangci-lint)
