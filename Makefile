@@ -86,7 +86,7 @@ lint: $(BIN)/golangci-lint ## Run the linters of .golangci.yaml, and the linter 
 	done; echo "lint prose"; $(GO) run ./hack/prose || status=1; exit $$status
 
 .PHONY: verify
-verify: $(BIN)/gofumpt ## Fail when generated files, go.mod files or formatting are not up to date
+verify: $(BIN)/actionlint $(BIN)/gofumpt ## Fail when generated files, go.mod files or formatting are not up to date, or a workflow has a mistake
 	@hack/verify
 
 .PHONY: generate

@@ -1,5 +1,13 @@
 ##@ Releases
 
+.PHONY: release
+release: $(BIN)/ko $(BIN)/kustomize $(BIN)/helm ## Write the files of a release into a new folder [VERSION=v0.1.0 OUT=folder, REGISTRY=ghcr.io/llamastack, PUSH=1: push the image, too]
+	@REGISTRY='$(REGISTRY)' PUSH='$(PUSH)' hack/release '$(VERSION)' '$(OUT)'
+
+.PHONY: test-release
+test-release: $(BIN)/ko $(BIN)/kustomize $(BIN)/helm $(BIN)/gotestsum ## Make a release twice, compare the files and check them [KO_DEFAULTPLATFORMS=linux/amd64 CLI_RELEASE_PLATFORMS=linux/amd64: less to compile]
+	@hack/test test-release -tags=release -count=1 -timeout=120m ./test/release
+
 # These are the platforms of the command line in a bundle.
 CLI_PLATFORMS ?= linux/amd64 linux/arm64 darwin/arm64
 BUNDLE ?= bin/llama-stack-bundle.tar
@@ -17,31 +25,11 @@ airgap-bundle: manifests chart ## Write an archive for clusters without internet
 	$(GO) run ./hack/bundle -output $(BUNDLE) -operator '$(OPERATOR)' -programs $(CACHE)/airgap-bin \
 		$(if $(PLATFORM),-platform $(PLATFORM)) $(if $(filter allow,$(MISSING)),-allow-missing) $(SERVERS)
 
-# These are the platforms of the command line in a release.
-CLI_RELEASE_PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
-CLI_RELEASE ?= bin/cli
-CLI_URL ?= https://github.com/llamastack/llama-stack-k8s-operator/releases/download/$(VERSION)
-
-.PHONY: cli-release
-cli-release: ## Build the CLI for every platform, with archives and checksums, into bin/cli [CLI_RELEASE_PLATFORMS="linux/amd64"]
-	@rm -rf $(CLI_RELEASE); mkdir -p $(CLI_RELEASE); \
-	for platform in $(CLI_RELEASE_PLATFORMS); do \
-		name=kubectl-llamastack-$${platform%/*}-$${platform#*/}; [ "$${platform%/*}" != windows ] || name=$$name.exe; \
-		CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/} $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' \
-			-o $(CLI_RELEASE)/$$name ./cmd/kubectl-llamastack; echo "built $(CLI_RELEASE)/$$name"; \
-	done; \
-	$(GO) run ./hack/krew -pack $(CLI_RELEASE)
-
-.PHONY: krew
-krew: ## Write dist/krew/llamastack.yaml, the krew manifest of a release [VERSION=v1.2.3 CHECKSUMS=bin/cli/checksums.txt CLI_URL=https://…]
-	@$(GO) run ./hack/krew -version '$(VERSION)' -url '$(CLI_URL)' -checksums '$(or $(CHECKSUMS),$(CLI_RELEASE)/checksums.txt)' \
-		-output dist/krew/llamastack.yaml
-
 KREW ?= v0.4.3
 
 .PHONY: check-krew
-check-krew: krew ## Check dist/krew/llamastack.yaml with the tool of krew's index (downloads krew) [VERSION=v1.2.3 CHECKSUMS=bin/cli/checksums.txt CLI_URL=https://…]
-	@$(GO) run sigs.k8s.io/krew/cmd/validate-krew-manifest@$(KREW) -manifest dist/krew/llamastack.yaml -skip-install
+check-krew: ## Check the krew manifest of a release with the tool of krew's index (downloads krew) [OUT=folder]
+	@$(GO) run sigs.k8s.io/krew/cmd/validate-krew-manifest@$(KREW) -manifest '$(OUT)/cli/llamastack.yaml' -skip-install
 
 .PHONY: check-hook
 check-hook: ## Run the hook of the last commit with the real pre-commit (minutes; pip install pre-commit)

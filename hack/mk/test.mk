@@ -118,6 +118,10 @@ test-e2e-older: cluster-tool node-packages ## Run the end-to-end suite of the op
 	@[ -n "$(SUITE)" ] || { echo "set the path of the checkout: make test-e2e-older SUITE=/path/to/checkout" >&2; exit 2; }
 	@RUN='$(RUN)' $(BIN)/cluster run --node -- hack/test-e2e-older $(abspath $(SUITE))
 
+.PHONY: vulnerabilities
+vulnerabilities: ## Look for known vulnerabilities in the code that the programs call (needs vuln.go.dev)
+	@$(GO) run golang.org/x/vuln/cmd/govulncheck@v1.9.0 ./cmd/...
+
 .PHONY: test-release-data
 test-release-data: ## Run the tests of the extraction tool (needs Python 3.12 or newer)
 	@hack/release-data/extract --test 0.7.3

@@ -33,6 +33,7 @@ cluster-tool:
 
 LINT_MODULES := . $(TEST_MODULES)
 
+TOOL_actionlint := github.com/rhysd/actionlint/cmd/actionlint
 TOOL_benchstat := golang.org/x/perf/cmd/benchstat
 TOOL_controller-gen := sigs.k8s.io/controller-tools/cmd/controller-gen
 TOOL_crd-ref-docs := github.com/elastic/crd-ref-docs
@@ -52,6 +53,11 @@ $(addprefix $(BIN)/,$(TOOLS)): $(BIN)/%: hack/tools/go.mod hack/tools/go.sum
 $(BIN)/helm: test/chart/go.mod test/chart/go.sum
 	@echo "building the tool helm"
 	@$(GO) build -C test/chart -o $(abspath $@) helm.sh/helm/v4/cmd/helm
+	@touch $@
+
+$(BIN)/ko: hack/tools/release/go.mod hack/tools/release/go.sum
+	@echo "building the tool ko (takes some minutes, only once)"
+	@GOBIN=$(abspath $(BIN)) $(GO) install -C hack/tools/release -trimpath github.com/google/ko
 	@touch $@
 
 $(BIN)/golangci-lint: hack/mk/tools.mk
