@@ -36,7 +36,7 @@ func newOpener(text []byte) opener {
 	return opener{decoder, text}
 }
 
-// close gives the decoder back, without the text.
+// close returns the decoder to the pool, without the text.
 func (o opener) close() {
 	o.Reset(&bytes.Buffer{})
 	decoders.Put(o.Decoder)
