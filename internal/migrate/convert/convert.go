@@ -15,11 +15,11 @@ import (
 // ToHub converts a v1alpha1 object, as JSON values, to v1alpha2. It adds the compatibility annotation unless the object
 // was created as v1alpha2. It removes the parts of the status that only v1alpha1 has if they can be derived from the
 // parts that the hub stores. It does not change the given object.
-func ToHub(older tree) tree { return converted(older, toHubObject) }
+func ToHub(older map[string]any) map[string]any { return converted(older, toHubObject) }
 
 // FromHub converts a v1alpha2 object, as JSON values, to v1alpha1. It adds the conditions and fields of the status that
 // only v1alpha1 has. It does not change the given object.
-func FromHub(hub tree) tree { return converted(hub, fromHubObject) }
+func FromHub(hub map[string]any) map[string]any { return converted(hub, fromHubObject) }
 
 // converted converts a copy of an object. Its numbers are Go numbers if the object contains Go numbers, and otherwise
 // json.Number.
@@ -43,7 +43,7 @@ var ErrOmitted = errors.New("the annotation has no space for some fields that v1
 // DataProblem returns the problem with the conversion-data annotation of an object of either version, or nil.
 // Conversion still accepts the object, and ignores the annotation unless the problem is ErrOmitted. Report the problem
 // to users who write the object, because the write discards values.
-func DataProblem(object tree) error {
+func DataProblem(object map[string]any) error {
 	convert := toHubObject
 	if object["apiVersion"] == v1alpha2.GroupVersion.String() {
 		convert = fromHubObject

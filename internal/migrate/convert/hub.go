@@ -117,6 +117,7 @@ func exposeToHub(older, hub tree) {
 		if isNull(network["allowedFrom"]) {
 			setAt(hub, hubExpose, false)
 		}
+	default: // the hub cannot hold other values
 	}
 }
 
@@ -142,6 +143,7 @@ func toOlder(hub tree) tree {
 		setAt(older, olderExpose, expose)
 	case '{':
 		setAt(older, olderExpose, kind(fields(expose)["enabled"]) != 'f')
+	default: // v1alpha1 cannot hold other values
 	}
 	if len(written) == 0 {
 		delete(older, annotations)

@@ -223,7 +223,7 @@ func (v *review) convert(i int) error {
 	return nil
 }
 
-// explained returns an error of the decoder for a message to the client, without the names of fields, which can be long.
+// explained returns an error of the decoder for a message to the client, without names of fields, which can be long.
 func explained(err error) error {
 	var syntactic *jsontext.SyntacticError
 	switch {
