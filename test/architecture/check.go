@@ -18,6 +18,7 @@ type Package struct {
 var (
 	apiLibraries  = []string{"k8s.io/api/...", "k8s.io/apimachinery/...", "k8s.io/apiextensions-apiserver/..."}
 	pureLibraries = append([]string{
+		"github.com/go-json-experiment/json/jsontext",
 		"github.com/google/go-containerregistry/pkg/name",
 		"go.yaml.in/yaml/v2",
 		"go.yaml.in/yaml/v3",

@@ -9,8 +9,8 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/jsontext"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/nesting"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/typecheck"
 )
 
@@ -25,7 +25,7 @@ var stack = reflect.TypeFor[v1alpha2.LlamaStackDistribution]()
 // the name of this annotation, so no client can write such an object back.
 func Object(data []byte) (readable []byte, problem string) {
 	var kind struct{ APIVersion, Kind string }
-	readable, deepest := jsontext.Cut(data, MaxDepth)
+	readable, deepest := nesting.Cut(data, MaxDepth)
 	if deepest > MaxDepth {
 		problem = fmt.Sprintf("spec: is nested %d levels deep, and cannot be read: delete the stack", deepest)
 	}

@@ -1,20 +1,19 @@
 package convert
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/jsontext"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/nesting"
 )
 
 // maxDepth bounds the nesting of objects and lists in a converted object. An API server decodes at most 10,000 levels,
 // also of a ConversionReview, a list and a record of field managers. The policy admits about 20 levels.
 const maxDepth = 1_000
-
-var errTooDeep = errors.New("it is nested too deeply")
 
 // roomForMarks is the usual maximum size of the annotation and the conditions that a conversion adds.
 const roomForMarks = 4 << 10
@@ -32,85 +31,52 @@ var Versions = []string{v1alpha1.GroupVersion.String(), v1alpha2.GroupVersion.St
 // AppendJSON returns an error if the object is not JSON, has a kind other than LlamaStackDistribution, has a version
 // that is not in Versions, or has no metadata. It returns no error for any other LlamaStackDistribution.
 func AppendJSON(dst, object []byte, to string) ([]byte, error) {
-	from := takeArena()
-	defer from.giveBack()
-	o, err := parse(object, from)
-	if errors.Is(err, errTooDeep) {
-		object, _ = jsontext.Cut(object, maxDepth)
-		o, err = parse(object, from)
+	if bytes.Count(object, []byte("{"))+bytes.Count(object, []byte("[")) > maxDepth { // otherwise, it cannot be deeper
+		object, _ = nesting.Cut(object, maxDepth)
 	}
+	value, err := open(object)
 	if err != nil {
-		return dst, err
+		return dst, errors.New("it is not JSON")
+	}
+	o, ok := value.(tree)
+	if !ok {
+		return dst, errors.New("it is not a JSON object")
 	}
 	if err := check(o); err != nil {
 		return dst, err
 	}
 	dst = slices.Grow(dst, len(object)+roomForMarks)
-	switch version := o.get("apiVersion"); {
-	case version.is(to):
+	switch text(o["apiVersion"]) {
+	case to:
 		return append(dst, object...), nil
-	case version.is(v1alpha1.GroupVersion.String()):
+	case v1alpha1.GroupVersion.String():
 		_, _ = toHubObject(o) // DataProblem reports problems with the annotation
 	default:
 		_, _ = fromHubObject(o)
 	}
-	return o.appendTo(dst), nil
-}
-
-// looked contains the nested objects that conversion opens in every object of either version.
-var looked = func() shape {
-	found := shape{}
-	found.add(path{"metadata", annotations})
-	found.add(path{"status", "distributionConfig"})
-	for _, f := range fields {
-		found.add(f.older[:len(f.older)-1])
-		found.add(f.hub[:len(f.hub)-1])
-	}
-	return found
-}()
-
-// parse reads an object, and opens the parts that conversion always reads.
-func parse(data []byte, from *arena) (*object, error) {
-	r := reader{data: data, arena: from, closing: make([]byte, 0, roomForClosing)}
-	var o *object
-	i := r.space(0)
-	if r.at(i) == '{' {
-		o, i = r.object(i, looked)
-	} else {
-		i = r.value(i)
-	}
-	switch {
-	case r.space(i) != len(data):
-		return nil, errors.New("it is not JSON")
-	case o == nil:
-		return nil, errors.New("it is not a JSON object")
-	case r.deepest > maxDepth:
-		return nil, errTooDeep
-	}
-	return o, nil
+	return appendJSON(dst, o), nil
 }
 
 // check returns an error for an object with a kind other than LlamaStackDistribution, with a version that is not in
 // Versions, or without metadata. An API server sends such an object only if a CustomResourceDefinition is incorrect.
-func check(o *object) error {
-	if kind := o.get("kind"); !kind.is(v1alpha1.Kind) {
-		return fmt.Errorf("kind %s cannot be converted: this webhook converts only %s; correct spec.conversion of its CustomResourceDefinition",
-			quoted(kind), v1alpha1.Kind)
+func check(o tree) error {
+	if text(o["kind"]) != v1alpha1.Kind {
+		return fmt.Errorf("kind %s cannot be converted: this webhook converts only %s; "+
+			"correct spec.conversion of its CustomResourceDefinition", quoted(o["kind"]), v1alpha1.Kind)
 	}
-	version := o.get("apiVersion")
-	if known, _ := version.text(); !slices.Contains(Versions, known) {
+	if version := o["apiVersion"]; !slices.Contains(Versions, text(version)) {
 		return fmt.Errorf("unknown apiVersion %s; use one of %q", quoted(version), Versions)
 	}
-	if o.objectAt("metadata") == nil {
+	if kind(o["metadata"]) != '{' {
 		return errors.New("metadata is missing or not an object")
 	}
 	return nil
 }
 
 // quoted returns a shortened value for a message.
-func quoted(v value) string {
-	if text, ok := v.text(); ok {
-		return fmt.Sprintf("%q", abbreviated(text))
+func quoted(v any) string {
+	if kind(v) == '"' {
+		return fmt.Sprintf("%q", abbreviated(text(v)))
 	}
-	return abbreviated(string(encode(v)))
+	return abbreviated(string(appendJSON(nil, v)))
 }

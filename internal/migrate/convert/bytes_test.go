@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/jsontext"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/nesting"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/migrate/convert"
 )
 
@@ -113,7 +113,7 @@ func TestDepth(t *testing.T) {
 				}
 				continue
 			}
-			if _, deepest := jsontext.Cut(got, depth); err != nil || deepest != want || !json.Valid(got) {
+			if _, deepest := nesting.Cut(got, depth); err != nil || deepest != want || !json.Valid(got) {
 				t.Errorf("%d levels to %s: error %v, %d levels", depth, version, err, deepest)
 			}
 		}

@@ -11,7 +11,7 @@ import (
 // returns no fields if the object does not have this annotation, if the annotation is ignored, or if the annotation
 // contains only the version in which the object was created. It does not change the object.
 func Carried(object map[string]any) []string {
-	_, carried, err := content(treeOf(object))
+	_, carried, err := content(object)
 	if err != nil {
 		return nil
 	}
@@ -28,27 +28,21 @@ func Carried(object map[string]any) []string {
 // The counterpart of a subfield is below the counterpart of its field. A field without a counterpart is returned
 // unchanged.
 func Counterpart(field []string, to string) []string {
-	best := counterpart{}
-	for _, c := range counterparts(to) {
-		if len(c.from) > len(best.from) && len(c.from) <= len(field) && slices.Equal(c.from, field[:len(c.from)]) {
-			best = c
-		}
+	ends := toNewer
+	if to == v1alpha1.GroupVersion.String() {
+		ends = toOlderVersion
 	}
-	return slices.Concat(best.to, field[len(best.from):])
+	from, other := longest(field, ends)
+	return slices.Concat(other, field[len(from):])
 }
 
-// counterpart is a field of one version and the same field of the other version.
-type counterpart struct{ from, to path }
-
-// counterparts returns the fields with a counterpart in a version.
-func counterparts(to string) []counterpart {
-	found := make([]counterpart, 0, len(named))
+// longest returns the paths of the longest known field at the start of a path, in both versions.
+func longest(p path, ends func(field) (from, to path)) (from, to path) {
 	for _, f := range named {
-		if to == v1alpha1.GroupVersion.String() {
-			found = append(found, counterpart{f.hub, f.older})
-		} else {
-			found = append(found, counterpart{f.older, f.hub})
+		start, end := ends(f)
+		if len(start) > len(from) && len(start) <= len(p) && slices.Equal(start, p[:len(start)]) {
+			from, to = start, end
 		}
 	}
-	return found
+	return from, to
 }

@@ -3,6 +3,9 @@ package convert
 import (
 	"errors"
 	"fmt"
+	"maps"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -12,18 +15,23 @@ import (
 // ToHub converts a v1alpha1 object, as JSON values, to v1alpha2. It adds the compatibility annotation unless the object
 // was created as v1alpha2. It removes the parts of the status that only v1alpha1 has if they can be derived from the
 // parts that the hub stores. It does not change the given object.
-func ToHub(older map[string]any) map[string]any {
-	tree := treeOf(older)
-	_, _ = toHubObject(tree) // DataProblem reports problems with the annotation
-	return tree.values(decoderFor(older))
-}
+func ToHub(older map[string]any) map[string]any { return converted(older, toHubObject) }
 
 // FromHub converts a v1alpha2 object, as JSON values, to v1alpha1. It adds the conditions and fields of the status that
 // only v1alpha1 has. It does not change the given object.
-func FromHub(hub map[string]any) map[string]any {
-	tree := treeOf(hub)
-	_, _ = fromHubObject(tree)
-	return tree.values(decoderFor(hub))
+func FromHub(hub map[string]any) map[string]any { return converted(hub, fromHubObject) }
+
+// converted converts a copy of an object. Its numbers are Go numbers if the object contains Go numbers, and otherwise
+// json.Number.
+func converted(object tree, convert func(tree) (losses, error)) tree {
+	o := fields(jsontext.Value(marshal(object)))
+	_, _ = convert(o) // DataProblem reports problems with the annotation
+	read := decode
+	if hasGoNumber(object) {
+		read = decodeNumbers
+	}
+	result, _ := read(appendJSON(nil, o)).(tree)
+	return result
 }
 
 // ErrOmitted means that the annotation of the object has no space for the fields that v1alpha1 does not have. Writing
@@ -40,7 +48,7 @@ func DataProblem(object map[string]any) error {
 	if object["apiVersion"] == v1alpha2.GroupVersion.String() {
 		convert = fromHubObject
 	}
-	carried, err := convert(treeOf(object))
+	carried, err := convert(fields(jsontext.Value(marshal(object))))
 	if err != nil {
 		return fmt.Errorf("annotation %q is ignored: %w; remove the annotation", names.AnnotationConversionData, err)
 	}
@@ -52,7 +60,7 @@ func DataProblem(object map[string]any) error {
 
 // toHubObject converts a v1alpha1 object to the hub, and returns the decoded annotation. The error is the reason why
 // the annotation was ignored.
-func toHubObject(o *object) (losses, error) {
+func toHubObject(o tree) (losses, error) {
 	written, carried, err := content(o)
 	hub := toHub(written, carried.Born)
 	if err == nil {
@@ -67,10 +75,10 @@ func toHubObject(o *object) (losses, error) {
 
 // fromHubObject converts a hub object to v1alpha1, and returns the decoded annotation. The error is the reason why the
 // annotation was ignored.
-func fromHubObject(o *object) (losses, error) {
+func fromHubObject(o tree) (losses, error) {
 	written, carried, err := content(o)
 	older, origin := toOlder(written), born(written)
-	back := func(older *object) *object { return toHub(older, origin) }
+	back := func(older tree) tree { return toHub(older, origin) }
 	if err == nil {
 		older, err = intoOlder.restored(carried, written, older, back)
 	}
@@ -82,8 +90,8 @@ func fromHubObject(o *object) (losses, error) {
 }
 
 // born returns the version in which an object was created, or "" for v1alpha1.
-func born(hub *object) string {
-	if hub.lookup(annotationPath(names.AnnotationCompat)).is(names.CompatV1Alpha1) {
+func born(hub tree) string {
+	if text(fields(hub[annotations])[names.AnnotationCompat]) == names.CompatV1Alpha1 {
 		return ""
 	}
 	return bornHub
@@ -101,35 +109,26 @@ const (
 
 // content returns the content of the given object, and the decoded conversion-data annotation. The content does not
 // contain that annotation. If the annotation cannot be decoded, the error states the reason.
-func content(o *object) (*object, losses, error) {
-	result := o.another()
-	if written := o.get(spec); written.exists() {
-		result.set(spec, written)
+func content(o tree) (tree, losses, error) {
+	result := tree{}
+	put(result, spec, o[spec])
+	given := maps.Clone(fields(lookup(o, path{"metadata", annotations})))
+	carried, err := parseLosses(given[names.AnnotationConversionData])
+	delete(given, names.AnnotationConversionData)
+	if len(given) > 0 {
+		result[annotations] = given
 	}
-	if written := o.objectAt("metadata", annotations); written != nil {
-		result.set(annotations, value{object: written})
-	}
-	carried, err := parseLosses(result)
-	result.deleteAt(annotationPath(names.AnnotationConversionData))
-	tidy(result)
 	return result, carried, err
 }
 
-// tidy removes the member `annotations` from the content of an object if that member is empty.
-func tidy(content *object) {
-	if given := content.objectAt(annotations); given != nil && given.size() == 0 {
-		content.delete(annotations)
-	}
-}
-
 // putContent writes the apiVersion, the converted spec and the converted annotations to an object.
-func putContent(o *object, apiVersion string, converted *object) {
-	o.set("apiVersion", rawText(apiVersion))
-	o.put(spec, converted.get(spec))
-	metadata := o.objectAt("metadata")
+func putContent(o tree, apiVersion string, converted tree) {
+	o["apiVersion"] = apiVersion
+	put(o, spec, converted[spec])
+	metadata := fields(o["metadata"])
 	if metadata == nil {
-		metadata = o.another()
-		o.set("metadata", value{object: metadata})
+		metadata = tree{}
 	}
-	metadata.put(annotations, converted.get(annotations))
+	put(metadata, annotations, converted[annotations])
+	o["metadata"] = metadata
 }

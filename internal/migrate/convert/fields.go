@@ -13,9 +13,9 @@ type field struct {
 	holder bool
 }
 
-// fields lists the fields that both versions have. Any other field that toHub and toOlder do not convert has no
+// shared lists the fields that both versions have. Any other field that toHub and toOlder do not convert has no
 // counterpart.
-var fields = []field{
+var shared = []field{
 	holder("spec", "spec"),
 	same("spec.replicas", "spec.workload.replicas"),
 	same("spec.network.allowedFrom", "spec.networking.allowedFrom"),
@@ -79,6 +79,10 @@ func same(older, hub string) field { return field{older: split(older), hub: spli
 func holder(older, hub string) field {
 	return field{older: split(older), hub: split(hub), holder: true}
 }
+
+// toNewer and toOlderVersion return the paths of a field in the version that is converted, and in the other one.
+func toNewer(f field) (from, to path)        { return f.older, f.hub }
+func toOlderVersion(f field) (from, to path) { return f.hub, f.older }
 
 func split(dotted string) path { return strings.Split(dotted, ".") }
 

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"encoding/json"
+	"maps"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 )
@@ -19,57 +20,77 @@ var (
 )
 
 // toHub converts the content of a v1alpha1 object to the hub, without values that the hub cannot hold.
-func toHub(older *object, born string) *object {
+func toHub(older tree, born string) tree {
 	older = switchedOff(older)
-	hub := older.another()
-	if given := older.objectAt(annotations); given != nil {
-		hub.set(annotations, value{object: given.clone()})
-	}
-	hub.deleteAt(annotationPath(names.AnnotationConversionData))
-	copyFields(waysToHub, older, hub)
+	hub := started(older)
+	copyFields(older, hub, toNewer)
 	for _, a := range attributes {
-		if v := older.lookup(a.older); v.hasText() && !v.is(a.usual) && a.applies(hub) {
-			hub.setAt(annotationPath(a.annotation), v)
+		if v := lookup(older, a.older); text(v) != "" && text(v) != a.usual && a.applies(hub) {
+			setAt(hub, annotationPath(a.annotation), v)
 		}
 	}
 	exposeToHub(older, hub)
-	if providers := hub.objectAt(hubProviders...); providers != nil {
-		for i := range providers.members {
-			providersToHub(&providers.members[i].value, hub.arena)
+	if given := fields(lookup(hub, hubProviders)); given != nil {
+		providers := make(tree, len(given))
+		for api, written := range given {
+			providers[api] = providersToHub(written)
 		}
+		setAt(hub, hubProviders, providers)
 	}
 	if born != bornHub {
-		hub.setAt(annotationPath(names.AnnotationCompat), rawText(names.CompatV1Alpha1))
+		setAt(hub, annotationPath(names.AnnotationCompat), names.CompatV1Alpha1)
 	}
 	return hub
+}
+
+// started returns content that has only the annotations of other content.
+func started(from tree) tree {
+	if given := fields(from[annotations]); given != nil {
+		return tree{annotations: maps.Clone(given)}
+	}
+	return tree{}
+}
+
+// copyFields copies the fields that both versions have from one object to another. A null counts as a missing field.
+func copyFields(from, to tree, ends func(field) (from, to path)) {
+	for _, f := range shared {
+		source, target := ends(f)
+		switch v := lookup(from, source); {
+		case isNull(v):
+		case !f.holder:
+			setAt(to, target, v)
+		case kind(v) == '{' && isNull(lookup(to, target)):
+			setAt(to, target, tree{})
+		}
+	}
 }
 
 // switchedOff returns the content without the fields that disable a feature in v1alpha1 and that the hub omits: a
 // userConfig with an empty name, autoscaling with a maximum below 1, and a minimum below 1. It does not change the
 // given content.
-func switchedOff(older *object) *object {
+func switchedOff(older tree) tree {
 	off := offIn(older)
 	if len(off) == 0 {
 		return older
 	}
-	older = older.clone()
+	older = clone(older)
 	for _, p := range off {
-		older.deleteAt(p)
+		deleteAt(older, p)
 	}
 	return older
 }
 
 // offIn returns the paths of the fields that disable a feature.
-func offIn(older *object) []path {
+func offIn(older tree) []path {
 	var off []path
-	if userConfig := older.objectAt(olderUserConfig...); userConfig.get("configMapName").is("") {
+	if name := fields(lookup(older, olderUserConfig))["configMapName"]; kind(name) == '"' && text(name) == "" {
 		off = append(off, olderUserConfig)
 	}
-	if autoscaling := older.objectAt(olderAutoscaling...); autoscaling != nil {
-		if !positive(autoscaling.get("maxReplicas")) {
+	if autoscaling := fields(lookup(older, olderAutoscaling)); autoscaling != nil {
+		if !positive(autoscaling["maxReplicas"]) {
 			off = append(off, olderAutoscaling)
 		}
-		if minimum := autoscaling.get("minReplicas"); minimum.exists() && !positive(minimum) {
+		if minimum := autoscaling["minReplicas"]; minimum != nil && !positive(minimum) {
 			off = append(off, olderMinReplicas)
 		}
 	}
@@ -77,63 +98,60 @@ func offIn(older *object) []path {
 }
 
 // positive reports whether a JSON number is at least 1.
-func positive(v value) bool {
+func positive(v any) bool {
 	var number float64
-	return json.Unmarshal(v.raw, &number) == nil && number >= 1
+	return kind(v) == '0' && json.Unmarshal(appendJSON(nil, v), &number) == nil && number >= 1
 }
 
 // exposeToHub copies exposeRoute to the hub. For a network that has neither exposeRoute nor allowedFrom, it writes
 // false, so that the hub records that there is a network.
-func exposeToHub(older, hub *object) {
-	network := older.objectAt(olderNetwork...)
+func exposeToHub(older, hub tree) {
+	network := fields(lookup(older, olderNetwork))
 	if network == nil {
 		return
 	}
-	expose := network.get("exposeRoute")
-	switch {
-	case expose.isTrue(), expose.isFalse():
-		hub.setAt(hubExpose, expose)
-	case expose.isNull() && network.get("allowedFrom").isNull():
-		hub.setAt(hubExpose, rawBool(false))
+	switch expose := network["exposeRoute"]; kind(expose) {
+	case 't', 'f':
+		setAt(hub, hubExpose, expose)
+	case 'n':
+		if isNull(network["allowedFrom"]) {
+			setAt(hub, hubExpose, false)
+		}
+	default: // the hub cannot hold other values
 	}
 }
 
 // toOlder converts the content of a hub object to v1alpha1, without values that v1alpha1 cannot hold.
-func toOlder(hub *object) *object {
-	older := hub.another()
-	if given := hub.objectAt(annotations); given != nil {
-		older.set(annotations, value{object: given.clone()})
-	}
-	older.deleteAt(annotationPath(names.AnnotationConversionData))
+func toOlder(hub tree) tree {
+	older := started(hub)
+	written := fields(older[annotations])
 	if born(hub) == "" {
-		older.deleteAt(annotationPath(names.AnnotationCompat))
+		delete(written, names.AnnotationCompat)
 	}
-	copyFields(waysToOlder, hub, older)
+	copyFields(hub, older, toOlderVersion)
 	for _, a := range attributes {
-		if v := hub.lookup(annotationPath(a.annotation)); v.hasText() && a.applies(hub) {
-			older.setAt(a.older, v)
-			older.deleteAt(annotationPath(a.annotation))
+		if v := written[a.annotation]; text(v) != "" && a.applies(hub) {
+			setAt(older, a.older, v)
+			delete(written, a.annotation)
 		}
 	}
-	if container := older.objectAt(olderContainer...); container != nil && container.get("name").isNull() {
-		container.set("name", rawText(names.Container))
+	if container := fields(lookup(older, olderContainer)); container != nil && isNull(container["name"]) {
+		container["name"] = names.Container
 	}
-	exposeToOlder(hub, older)
-	tidy(older)
+	switch expose := lookup(hub, hubExpose); kind(expose) {
+	case 't', 'f':
+		setAt(older, olderExpose, expose)
+	case '{':
+		setAt(older, olderExpose, kind(fields(expose)["enabled"]) != 'f')
+	default: // v1alpha1 cannot hold other values
+	}
+	if len(written) == 0 {
+		delete(older, annotations)
+	}
 	return older
 }
 
-// exposeToOlder writes exposeRoute for a boolean or an object in the hub.
-func exposeToOlder(hub, older *object) {
-	switch expose := hub.lookup(hubExpose); {
-	case expose.isTrue(), expose.isFalse():
-		older.setAt(olderExpose, expose)
-	case expose.opened(hub.arena) != nil:
-		older.setAt(olderExpose, rawBool(!expose.member("enabled").isFalse()))
-	}
-}
-
 // applies reports whether the hub has the field without which the annotation has no meaning.
-func (a attribute) applies(hub *object) bool {
-	return a.neighbor == nil || !hub.lookup(a.neighbor).isNull()
+func (a attribute) applies(hub tree) bool {
+	return a.neighbor == nil || !isNull(lookup(hub, a.neighbor))
 }

@@ -2,8 +2,10 @@ package convert
 
 import (
 	"bytes"
-	"encoding/json"
+	"cmp"
 	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // losses is the content of the annotation `llamastack.io/conversion-data`.
@@ -20,55 +22,12 @@ type losses struct {
 // loss is a place where the value in the other version differs from the value that conversion produces.
 type loss struct {
 	// Path is the place in the other version, as a JSON pointer from `/annotations` or `/spec`.
-	Path string `json:"path"`
+	Path jsontext.Pointer `json:"path"`
 	// Seen is the digest of the value that conversion produces for this place. Empty means no value. If the current value
 	// has a different digest, the field has been changed since, and the change takes precedence.
 	Seen string `json:"seen,omitempty"`
 	// Value is the value in the other version. If it is missing, the other version has no value.
-	Value json.RawMessage `json:"value,omitempty"`
-}
-
-// roomForLosses is the size in bytes that is enough for most losses.
-const roomForLosses = 1 << 10
-
-// appendTo appends losses as marshal writes them, but is faster than marshal. Most objects have losses.
-func (l losses) appendTo(dst []byte) []byte {
-	dst = append(dst, '{')
-	if l.Born != "" {
-		dst = appendText(append(dst, `"born":`...), l.Born)
-	}
-	for i, lost := range l.Lost {
-		if i == 0 {
-			dst = append(appendComma(dst), `"lost":[`...)
-		}
-		dst = lost.appendTo(appendComma(dst))
-	}
-	if len(l.Lost) > 0 {
-		dst = append(dst, ']')
-	}
-	if l.Omitted {
-		dst = append(appendComma(dst), `"omitted":true`...)
-	}
-	return append(dst, '}')
-}
-
-func (l loss) appendTo(dst []byte) []byte {
-	dst = appendText(append(dst, `{"path":`...), l.Path)
-	if l.Seen != "" {
-		dst = appendText(append(dst, `,"seen":`...), l.Seen)
-	}
-	if len(l.Value) > 0 {
-		dst = append(append(dst, `,"value":`...), l.Value...)
-	}
-	return append(dst, '}')
-}
-
-// appendComma appends a comma to a list or an object that is not empty.
-func appendComma(dst []byte) []byte {
-	if last := dst[len(dst)-1]; last == '{' || last == '[' {
-		return dst
-	}
-	return append(dst, ',')
+	Value jsontext.Value `json:"value,omitempty"`
 }
 
 // layout controls how conversion compares the contents of two objects of the same version.
@@ -93,9 +52,8 @@ var (
 	}
 )
 
-// longestSpelling is the maximum ratio between the encoded length of a string and its shortest encoding. The ratio is
-// six, because the API server encodes "<" in six bytes.
-const longestSpelling = 6
+// longestEscape is the number of bytes that the longest encoding of a byte has in addition: "<" can be six bytes.
+const longestEscape = 5
 
 // maxSteps bounds the depth of the paths of losses. No field with a counterpart has a deeper path.
 const maxSteps = 8
@@ -103,9 +61,12 @@ const maxSteps = 8
 // differences lists the places where `written`, the content of an object, differs from `visible`, the content that
 // conversion produces. It compares objects field by field, so that a later change to one field does not affect the
 // others. It stops when the list exceeds the limit for annotations, and reports whether the list is complete.
-func differences(written, visible *object, how layout) ([]loss, bool) {
-	f := finder{layout: how, room: maxAnnotations, arena: written.arena}
-	f.compare(make(path, 0, maxSteps), value{object: written}, value{object: visible})
+func differences(written, visible tree, how layout) ([]loss, bool) {
+	f := finder{layout: how, room: maxAnnotations}
+	f.compare(make(path, 0, maxSteps), written, visible)
+	// An object follows its content, because restoring removes the content first.
+	const after = "/\xff"
+	slices.SortFunc(f.found, func(a, b loss) int { return cmp.Compare(a.Path+after, b.Path+after) })
 	return f.found, f.room >= 0
 }
 
@@ -113,49 +74,52 @@ type finder struct {
 	layout
 	found []loss
 	room  int
-	arena *arena
 }
 
-func (f *finder) compare(p path, written, visible value) {
-	if f.room < 0 || written.raw != nil && bytes.Equal(written.raw, visible.raw) {
+func (f *finder) compare(p path, written, visible any) {
+	if f.room < 0 || sameText(written, visible) {
 		return
 	}
-	fields, others := written.opened(f.arena), visible.opened(f.arena)
-	inParts := len(p) < maxSteps && !f.isUnit(p) && (fields != nil || !written.exists()) &&
-		(others != nil || !visible.exists())
-	if inParts && (fields.size() > 0 || others.size() > 0) {
-		for key, both := range pairs(fields, others) {
-			f.compare(append(p, key), both.a, both.b)
+	var here, there tree
+	if len(p) < maxSteps && !f.isUnit(p) && hasParts(written) && hasParts(visible) {
+		here, there = fields(written), fields(visible)
+	}
+	if len(here)+len(there) > 0 {
+		for key, v := range here {
+			f.compare(append(p, key), v, there[key])
 		}
-		if written.exists() {
+		for key, v := range there {
+			if here[key] == nil {
+				f.compare(append(p, key), nil, v)
+			}
+		}
+		if written != nil {
 			return // restoring the content of an object creates the object
 		}
-		visible = value{object: f.arena.object()} // restoring removes an object without content
+		visible = tree{} // restoring removes an object without content
 	}
-	if written.exists() != visible.exists() || !equal(written, visible) {
+	if (written == nil) != (visible == nil) || !equal(written, visible) {
 		f.add(p, written, visible)
 	}
 }
 
-// roomForFound is the initial capacity for differences. It is enough for most objects.
-const roomForFound = 8
+// hasParts reports whether a value is missing or an object.
+func hasParts(v any) bool { return v == nil || kind(v) == '{' }
 
-func (f *finder) add(p path, written, visible value) {
-	if len(written.raw) > longestSpelling*f.room {
+func (f *finder) add(p path, written, visible any) {
+	// Encoding a value takes many times its size, so a value that cannot have room is not encoded.
+	if raw, _ := written.(jsontext.Value); len(raw)-longestEscape*bytes.Count(raw, []byte(`\`)) > maxAnnotations {
 		f.room = -1
 		return
 	}
 	difference := loss{Path: pointer(p)}
-	if visible.exists() {
+	if visible != nil {
 		difference.Seen = digest(visible)
 	}
-	if written.exists() {
+	if written != nil {
 		difference.Value = encode(written)
 	}
 	f.room -= len(difference.Path) + len(difference.Value)
-	if f.found == nil {
-		f.found = make([]loss, 0, roomForFound)
-	}
 	f.found = append(f.found, difference)
 }
 

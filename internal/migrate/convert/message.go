@@ -14,8 +14,8 @@ import (
 // Warnings returns warnings about the settings in `older` that have no effect in the hub. The parameter `older` is a
 // v1alpha1 object, which Warnings does not change.
 func Warnings(older map[string]any) []string {
-	autoscaling := treeOf(older).objectAt(olderAutoscaling...)
-	if autoscaling == nil || positive(autoscaling.get("maxReplicas")) {
+	autoscaling := fields(lookup(older, olderAutoscaling))
+	if autoscaling == nil || positive(autoscaling["maxReplicas"]) {
 		return nil
 	}
 	return []string{strings.Join(olderAutoscaling, ".") +
@@ -56,7 +56,7 @@ func OlderPaths(text string) string {
 
 // named contains the fields for which OlderPaths looks for a counterpart: the fields that both versions have, and those
 // that correspond to a part of a field in the other version.
-var named = slices.Concat(fields, []field{
+var named = slices.Concat(shared, []field{
 	{older: olderExpose, hub: hubExpose},
 	{older: olderUserConfig, hub: split("spec.overrideConfig")},
 	{older: split("spec.server.userConfig.configMapName"), hub: split("spec.overrideConfig.key")},
@@ -69,16 +69,11 @@ var named = slices.Concat(fields, []field{
 // olderPath replaces the longest known field at the start of a path with the v1alpha1 field, and reports whether
 // v1alpha1 has this field.
 func olderPath(p path) (path, bool) {
-	best := field{}
-	for _, f := range named {
-		if len(f.hub) > len(best.hub) && len(f.hub) <= len(p) && slices.Equal(f.hub, p[:len(f.hub)]) {
-			best = f
-		}
-	}
-	if len(best.hub) <= 1 && len(p) > 1 {
+	from, to := longest(p, toOlderVersion)
+	if len(from) <= 1 && len(p) > 1 {
 		return p, false
 	}
-	older := slices.Concat(best.older, p[len(best.hub):])
+	older := slices.Concat(to, p[len(from):])
 	return older, hasField(reflect.TypeFor[v1alpha1.LlamaStackDistribution](), older)
 }
 

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -12,57 +13,56 @@ var regionKeys = map[string]string{"bedrock": "region_name", "oci": "oci_region"
 // moved contains the fields of a provider in v1alpha1 that are part of settings in the hub.
 var moved = []string{"region", "deploymentName", "config"}
 
-// providersToHub converts the provider, or the list of providers, of one API. A value without moved fields is copied
-// byte by byte.
-func providersToHub(written *value, from *arena) {
-	if written.hasMoved() {
-		providerToHub(written.open(from))
-		return
+// providersToHub converts the provider, or the list of providers, of one API. It returns a value without moved fields
+// unchanged.
+func providersToHub(written any) any {
+	providers := items(written)
+	if !slices.ContainsFunc(providers, hasMoved) {
+		return providerToHub(written)
 	}
-	providers := written.listed()
-	if providers == nil || !slices.ContainsFunc(*providers, value.hasMoved) {
-		return
+	converted := make([]any, len(providers))
+	for i, provider := range providers {
+		converted[i] = providerToHub(provider)
 	}
-	for i := range *providers {
-		if provider := (*providers)[i].open(from); provider != nil {
-			providerToHub(provider)
-		}
-	}
-	*written = value{list: providers}
+	return converted
 }
 
-func (v value) hasMoved() bool {
-	return slices.ContainsFunc(moved, func(key string) bool { return v.member(key).exists() })
-}
+func hasMoved(provider any) bool { return member(provider, moved...) != nil }
 
 // providerToHub moves the fields next to settings into settings. Existing keys in settings take precedence. Values of
 // an incorrect type are not moved, because validation reports them.
-func providerToHub(provider *object) {
-	settings := provider.objectAt("settings")
-	if !provider.get("settings").isNull() && settings == nil {
-		return
+func providerToHub(written any) any {
+	if !hasMoved(written) {
+		return written
 	}
-	added := provider.another()
-	if region := provider.get("region"); region.isRaw('"') {
-		added.set(regionKey(provider), region)
-		provider.delete("region")
+	provider := maps.Clone(fields(written))
+	settings := fields(provider["settings"])
+	if !isNull(provider["settings"]) && settings == nil {
+		return written
 	}
-	if name := provider.get("deploymentName"); name.isRaw('"') {
-		added.set("deployment_name", name)
-		provider.delete("deploymentName")
+	added := tree{}
+	if region := provider["region"]; kind(region) == '"' {
+		added[regionKey(provider)] = region
+		delete(provider, "region")
 	}
-	config := provider.objectAt("config")
+	if name := provider["deploymentName"]; kind(name) == '"' {
+		added["deployment_name"] = name
+		delete(provider, "deploymentName")
+	}
+	config := fields(provider["config"])
 	if config != nil {
-		added = merged(added, config)
-		provider.delete("config")
+		maps.Copy(added, config)
+		delete(provider, "config")
 	}
-	if config != nil || added.size() > 0 {
-		provider.set("settings", value{object: merged(added, settings)})
+	if config != nil || len(added) > 0 {
+		maps.Copy(added, settings)
+		provider["settings"] = added
 	}
+	return provider
 }
 
-func regionKey(provider *object) string {
-	name, _ := provider.get("provider").text()
+func regionKey(provider tree) string {
+	name := text(provider["provider"])
 	if key, ok := regionKeys[name[strings.LastIndex(name, ":")+1:]]; ok {
 		return key
 	}

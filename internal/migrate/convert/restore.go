@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/go-json-experiment/json/jsontext"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/jsontext"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/nesting"
 )
 
 // restoring describes the values that an annotation may restore in a version. The API server validates a write against
@@ -42,21 +43,15 @@ var (
 // errNotOurs is the error for an annotation that conversion did not write in exactly this form.
 var errNotOurs = errors.New("it does not have the form that the conversion writes")
 
-// parseLosses parses the conversion-data annotation in the content of an object.
-func parseLosses(content *object) (losses, error) {
-	carried := content.lookup(annotationPath(names.AnnotationConversionData))
-	if !carried.exists() {
+// parseLosses parses the conversion-data annotation.
+func parseLosses(annotation any) (losses, error) {
+	if annotation == nil {
 		return losses{}, nil
 	}
-	text, ok := carried.text()
-	if !ok || len(text) > maxAnnotations {
-		return losses{}, errNotOurs
-	}
+	written := text(annotation)
 	var result losses
-	if err := json.Unmarshal([]byte(text), &result); err != nil || string(marshal(result)) != text {
-		return losses{}, errNotOurs
-	}
-	if result.Born != "" && result.Born != bornHub {
+	if len(written) > maxAnnotations || json.Unmarshal([]byte(written), &result) != nil ||
+		string(marshal(result)) != written || result.Born != "" && result.Born != bornHub {
 		return losses{}, errNotOurs
 	}
 	return result, nil
@@ -66,17 +61,15 @@ func parseLosses(content *object) (losses, error) {
 // still the value that was recorded with the loss. The parameter `visible` is the result of converting `written`. The
 // function `back` converts an object to the version of `written`. The fields that are visible in that version must not
 // change. If restored returns an error, it restores no value.
-func (r restoring) restored(
-	l losses, written, visible *object, back func(*object) *object,
-) (*object, error) {
+func (r restoring) restored(l losses, written, visible tree, back func(tree) tree) (tree, error) {
 	if len(l.Lost) == 0 {
 		return visible, nil
 	}
-	result, skeleton := visible.clone(), visible.another()
+	result, skeleton := clone(visible), tree{}
 	if err := r.restore(l, result, skeleton); err != nil {
 		return visible, err
 	}
-	if !agrees(value{object: back(result)}, value{object: back(visible)}, value{object: written}) {
+	if !agrees(back(result), back(visible), written) {
 		return visible, errors.New("it contradicts the fields of the object in this API version")
 	}
 	if err := r.fits(skeleton); err != nil {
@@ -86,24 +79,24 @@ func (r restoring) restored(
 }
 
 // restore adds the lost values to the converted content, and to a skeleton, which contains no other values.
-func (r restoring) restore(l losses, visible, skeleton *object) error {
+func (r restoring) restore(l losses, visible, skeleton tree) error {
 	for _, lost := range l.Lost {
 		p, ok := parsePointer(lost.Path)
 		if !ok || !r.mayRestore(p, lost.Value) {
-			return fmt.Errorf("%q is not a valid path", abbreviated(lost.Path))
+			return fmt.Errorf("%q is not a valid path", abbreviated(string(lost.Path)))
 		}
 		if !r.holds(visible, p) {
 			continue
 		}
-		seen := visible.lookup(p)
-		if seen.exists() != (lost.Seen != "") || (seen.exists() && digest(seen) != lost.Seen) {
+		seen := lookup(visible, p)
+		if (seen != nil) != (lost.Seen != "") || (seen != nil && digest(seen) != lost.Seen) {
 			continue
 		}
 		if len(lost.Value) == 0 {
-			visible.deleteAt(p)
+			deleteAt(visible, p)
 		} else {
-			visible.setAt(p, value{raw: lost.Value})
-			skeleton.setAt(p, value{raw: lost.Value})
+			setAt(visible, p, lost.Value)
+			setAt(skeleton, p, lost.Value)
 		}
 	}
 	return nil
@@ -111,18 +104,22 @@ func (r restoring) restore(l losses, visible, skeleton *object) error {
 
 // agrees reports whether each field of `shown` equals the same field of `visible` or of `written`. The object `shown`
 // contains the lost values, and `visible` does not.
-func agrees(shown, visible, written value) bool {
+func agrees(shown, visible, written any) bool {
 	if equal(shown, visible) || equal(shown, written) {
 		return true
 	}
-	fields, others, writes := shown.opened(nil), visible.opened(nil), written.opened(nil)
-	if fields == nil || others == nil {
+	here, others, writes := fields(shown), fields(visible), fields(written)
+	if here == nil || others == nil {
 		return false
 	}
-	for key, both := range pairs(fields, others) {
-		here, third := both.a, writes.get(key)
-		agreed := here.exists() && both.b.exists() && agrees(here, both.b, third)
-		if !agreed && (here.exists() != third.exists() || here.exists() && !equal(here, third)) {
+	for key := range others {
+		if here[key] == nil && writes[key] != nil {
+			return false
+		}
+	}
+	for key, v := range here {
+		agreed := others[key] != nil && agrees(v, others[key], writes[key])
+		if !agreed && (writes[key] == nil || !equal(v, writes[key])) {
 			return false
 		}
 	}
@@ -131,9 +128,9 @@ func agrees(shown, visible, written value) bool {
 
 // mayRestore reports whether a value may be restored at a path. Only a few annotations may be restored, and only as
 // strings.
-func (r restoring) mayRestore(p path, value json.RawMessage) bool {
+func (r restoring) mayRestore(p path, value jsontext.Value) bool {
 	if p[0] == spec {
-		_, deepest := jsontext.Cut(value, maxDepth)
+		_, deepest := nesting.Cut(value, maxDepth)
 		return deepest <= maxDepth-len(p)
 	}
 	return len(p) == 2 && slices.Contains(r.annotations, p[1]) && (len(value) == 0 || value[0] == '"')
@@ -141,18 +138,18 @@ func (r restoring) mayRestore(p path, value json.RawMessage) bool {
 
 // fits returns an error if a client with the version's Go type could not decode the restored values. One object with
 // such values would make a whole list unreadable.
-func (r restoring) fits(skeleton *object) error {
-	data := (&object{members: []member{{spec, skeleton.get(spec)}}}).appendTo(nil)
-	if err := utiljson.Unmarshal(data, r.object()); err != nil {
+func (r restoring) fits(skeleton tree) error {
+	delete(skeleton, annotations)
+	if err := utiljson.Unmarshal(appendJSON(nil, skeleton), r.object()); err != nil {
 		return fmt.Errorf("a value does not have the type of its field: %w", err)
 	}
 	return nil
 }
 
 // holds reports whether the anchor of the path exists. It returns true for a path without an anchor.
-func (r restoring) holds(visible *object, p path) bool {
+func (r restoring) holds(visible tree, p path) bool {
 	for _, anchor := range r.anchors {
-		if len(p) > len(anchor) && slices.Equal(p[:len(anchor)], anchor) && visible.lookup(anchor).isNull() {
+		if len(p) > len(anchor) && slices.Equal(p[:len(anchor)], anchor) && isNull(lookup(visible, anchor)) {
 			return false
 		}
 	}

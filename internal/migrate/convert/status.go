@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
@@ -18,23 +19,23 @@ type follower struct {
 	passed, failed words
 }
 
-type words struct{ reason, message value }
+type words struct{ reason, message string }
 
 var followers = []follower{
 	{
 		name: v1alpha1.ConditionDeploymentReady, follows: v1alpha2.ConditionAvailable,
-		passed: words{rawText(v1alpha1.ReasonDeploymentReady), rawText("Deployment is ready")},
-		failed: words{reason: rawText(v1alpha1.ReasonDeploymentFailed)},
+		passed: words{v1alpha1.ReasonDeploymentReady, "Deployment is ready"},
+		failed: words{reason: v1alpha1.ReasonDeploymentFailed},
 	},
 	{
 		name: v1alpha1.ConditionHealthCheck, follows: v1alpha2.ConditionAvailable,
-		passed: words{rawText(v1alpha1.ReasonHealthCheckPassed), rawText("Health check passed")},
-		failed: words{rawText(v1alpha1.ReasonHealthCheckFailed), rawText("Deployment not ready")},
+		passed: words{v1alpha1.ReasonHealthCheckPassed, "Health check passed"},
+		failed: words{v1alpha1.ReasonHealthCheckFailed, "Deployment not ready"},
 	},
 	{
 		name: v1alpha1.ConditionServiceReady, follows: v1alpha2.ConditionDeploymentUpdated,
-		passed: words{rawText(v1alpha1.ReasonServiceReady), rawText("Service is ready")},
-		failed: words{reason: rawText(v1alpha1.ReasonServiceFailed)},
+		passed: words{v1alpha1.ReasonServiceReady, "Service is ready"},
+		failed: words{reason: v1alpha1.ReasonServiceFailed},
 	},
 	{name: v1alpha1.ConditionConfigReady, follows: v1alpha2.ConditionConfigGenerated},
 }
@@ -50,136 +51,121 @@ const (
 // operator that supports only v1alpha1 writes a status without these parts of the hub. statusToHub always removes the
 // configurations of providers. It returns the conditions from which those of v1alpha1 are derived, in the order of
 // followers.
-func statusToHub(o *object) []value {
-	status := o.objectAt("status")
-	if configMapOf(status).exists() {
-		status.delete(generatedConfigMap)
+func statusToHub(o tree) []any {
+	status := parent(o, path{"status", conditions}, false)
+	if configMapOf(status) != "" {
+		delete(status, generatedConfigMap)
 	}
-	providers := providersOf(status)
-	for i := range providers {
-		if providers[i].member(providerConfig).exists() {
-			providers[i].open(o.arena).delete(providerConfig) // The server's response can contain secrets.
+	changeProviders(status, func(written any) any {
+		if member(written, providerConfig) == nil {
+			return written
 		}
-	}
-	list := status.listAt(conditions)
+		provider := fields(written)
+		delete(provider, providerConfig) // The server's response can contain secrets.
+		return provider
+	})
+	list := items(status[conditions])
 	if list == nil {
 		return nil
 	}
-	entries := conditionsOf(*list)
-	followed := followedIn(entries)
-	kept := (*list)[:0]
-	for _, entry := range entries {
-		i := slices.IndexFunc(followers, func(f follower) bool { return entry.name.is(f.name) })
-		if i < 0 || !followed[i].exists() {
-			kept = append(kept, entry.value)
+	types, followed := followedIn(list)
+	kept := make([]any, 0, len(list)+len(followers))
+	for n, entry := range list {
+		i := slices.IndexFunc(followers, func(f follower) bool { return types[n] == f.name })
+		if i < 0 || followed[i] == nil {
+			kept = append(kept, entry)
 		}
 	}
-	*list = kept
+	status[conditions] = kept
 	return followed
 }
 
 // statusFromHub adds the parts of a status that only v1alpha1 has.
-func statusFromHub(o *object) {
+func statusFromHub(o tree) {
 	followed := statusToHub(o) // an older operator stored some of these parts
-	status := o.objectAt("status")
-	if name := configMapOf(status); name.exists() {
-		status.set(generatedConfigMap, name)
+	status := fields(o["status"])
+	if name := configMapOf(status); name != "" {
+		status[generatedConfigMap] = name
 	}
-	providers := providersOf(status)
-	for i := range providers {
-		if provider := providers[i].open(o.arena); provider != nil {
-			provider.set(providerConfig, value{object: o.another()}) // v1alpha1 requires this field.
+	changeProviders(status, func(written any) any {
+		provider := fields(written)
+		if provider == nil {
+			return written
 		}
-	}
+		provider[providerConfig] = tree{} // v1alpha1 requires this field.
+		return provider
+	})
 	for i, condition := range followed {
 		if made := followers[i].from(condition, status); made != nil {
-			list := status.listAt(conditions)
-			*list = append(*list, value{object: made})
+			status[conditions] = append(items(status[conditions]), made)
 		}
 	}
 }
 
-// condition is an entry in the list of conditions. The field `name` contains its type.
-type condition struct {
-	name, value value
-}
-
-func conditionsOf(entries list) []condition {
-	found := make([]condition, len(entries))
-	for i, entry := range entries {
-		found[i] = condition{entry.member("type"), entry}
+// changeProviders replaces the providers of the running server.
+func changeProviders(status tree, change func(provider any) any) {
+	told := parent(status, path{"distributionConfig", "providers"}, false)
+	if providers := items(told["providers"]); providers != nil {
+		for i, provider := range providers {
+			providers[i] = change(provider)
+		}
+		told["providers"] = providers
 	}
-	return found
 }
 
-// followedIn returns, for each follower, the condition from which it is derived, in the order of followers. If several
-// conditions have the same type, it uses the first one with a valid status.
-func followedIn(entries []condition) []value {
-	found := make([]value, len(followers))
-	for i, f := range followers {
-		for _, entry := range entries {
-			if entry.name.is(f.follows) && hasState(entry.value) {
-				found[i] = entry.value
-				break
+// followedIn returns the types of the conditions. For each follower, it returns the condition from which it is derived,
+// in the order of followers. If several conditions have the same type, it uses the first one with a valid status.
+func followedIn(conditions []any) (types []string, followed []any) {
+	types, followed = make([]string, len(conditions)), make([]any, len(followers))
+	for n, condition := range conditions {
+		types[n] = text(member(condition, "type"))
+		for i, f := range followers {
+			if followed[i] == nil && types[n] == f.follows && slices.Contains(states, text(member(condition, "status"))) {
+				followed[i] = condition
 			}
 		}
 	}
-	return found
+	return types, followed
 }
 
-func hasState(condition value) bool {
-	state := condition.member("status")
-	return state.is("True") || state.is("False") || state.is("Unknown")
-}
+// states are the valid values for the status of a condition.
+var states = []string{"True", "False", "Unknown"}
 
 // from returns the derived condition, or nil if there is none.
-func (f follower) from(followed value, status *object) *object {
-	if !followed.exists() {
+func (f follower) from(followed any, status tree) tree {
+	if followed == nil {
 		return nil
 	}
-	followed = followed.clone()
-	made := followed.open(status.arena)
-	made.set("type", rawText(f.name))
-	hasPods := !made.get("reason").is(v1alpha2.ReasonScaledToZero)
+	made := maps.Clone(fields(followed))
+	made["type"] = f.name
+	hasPods := text(made["reason"]) != v1alpha2.ReasonScaledToZero
 	switch {
-	case f.name == v1alpha1.ConditionServiceReady && status.get("serviceURL").hasText():
-		made.set("status", rawText("True")) // The Service exists, even if its last change failed.
-	case f.name == v1alpha1.ConditionServiceReady && made.get("status").is("True"):
+	case f.name == v1alpha1.ConditionServiceReady && text(status["serviceURL"]) != "":
+		made["status"] = "True" // The Service exists, even if its last change failed.
+	case f.name == v1alpha1.ConditionServiceReady && text(made["status"]) == "True":
 		return nil // The stack has no Service.
 	case f.name == v1alpha1.ConditionHealthCheck && !hasPods:
-		made.set("status", rawText("Unknown"))
-		made.set("message", rawText("No pods to check"))
+		made["status"], made["message"] = "Unknown", "No pods to check"
 	}
-	switch state := made.get("status"); {
-	case state.is("True"):
+	switch text(made["status"]) {
+	case "True":
 		f.passed.write(made)
-	case state.is("False"):
+	case "False":
 		f.failed.write(made)
 	}
 	return made
 }
 
-func (w words) write(condition *object) {
-	if w.reason.exists() {
-		condition.set("reason", w.reason)
+func (w words) write(condition tree) {
+	if w.reason != "" {
+		condition["reason"] = w.reason
 	}
-	if w.message.exists() {
-		condition.set("message", w.message)
+	if w.message != "" {
+		condition["message"] = w.message
 	}
 }
 
-// configMapOf returns the name of the generated ConfigMap, if there is one.
-func configMapOf(status *object) value {
-	if name := status.get("configGeneration").member("configMapName"); name.hasText() {
-		return name
-	}
-	return value{}
-}
-
-// providersOf returns the providers of the running server.
-func providersOf(status *object) list {
-	if providers := status.listAt("distributionConfig", "providers"); providers != nil {
-		return *providers
-	}
-	return nil
+// configMapOf returns the name of the generated ConfigMap, or "".
+func configMapOf(status tree) string {
+	return text(member(status["configGeneration"], "configMapName"))
 }

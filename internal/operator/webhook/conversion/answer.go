@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -85,13 +84,7 @@ func (a *answer) close(v *review) {
 			a.code = http.StatusBadRequest
 		}
 	} else {
-		a.held = append(a.held, `],"result":`...)
-		if v.failure == nil {
-			a.held = append(a.held, success...)
-		} else {
-			a.held = append(a.held, encoded(result(v.failure))...)
-		}
-		a.held = append(a.held, "}}"...)
+		a.held = fmt.Appendf(a.held, `],"result":%s}}`, encoded(result(v.failure)))
 	}
 	if !a.sent {
 		a.header.Header().Set("Content-Length", strconv.Itoa(len(a.held)))
@@ -110,9 +103,6 @@ func whole(v *review) []byte {
 	})
 }
 
-// success is the result in most responses.
-var success = encoded(result(nil))
-
 func result(failure error) metav1.Status {
 	if failure == nil {
 		return metav1.Status{Status: metav1.StatusSuccess}
@@ -122,9 +112,6 @@ func result(failure error) metav1.Status {
 
 // encoded returns a value as JSON.
 func encoded(value any) []byte {
-	data, err := json.Marshal(value)
-	if err != nil {
-		return slices.Clone([]byte("null")) // strings and numbers can always be encoded
-	}
+	data, _ := json.Marshal(value) // strings and numbers can always be encoded
 	return data
 }

@@ -29,7 +29,7 @@ func typical(t testing.TB, version string) string {
 	return string(bytes.TrimSpace(data))
 }
 
-// BenchmarkConvert measures the time that the handler takes for a review. The bounds on an idle core are 100 µs for one
+// BenchmarkConvert measures the time that the handler takes for a review. The bounds on an idle core are 200 µs for one
 // object and 200 ms for a thousand.
 func BenchmarkConvert(b *testing.B) {
 	for name, c := range map[string]struct {

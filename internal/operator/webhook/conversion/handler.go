@@ -1,6 +1,7 @@
 package conversion
 
 import (
+	"bufio"
 	"bytes"
 	"io"
 	"mime"
@@ -18,6 +19,8 @@ import (
 const (
 	wholeReview = maxObject + 1<<20
 	streamHead  = 64 << 10
+	// readAhead is the size of the buffer for a list that is converted while it is read.
+	readAhead = 32 << 10
 )
 
 // These limits bound the memory: the bodies in memory, and those that are converted at the same time. The conversion of
@@ -93,7 +96,7 @@ func (h *handler) convert(w http.ResponseWriter, r *http.Request, exchange *inta
 	if err != nil {
 		return err
 	}
-	v := newReview(bytes.NewReader(body), &answer{header: w, to: exchange}, r.Context().Err)
+	v := newReview(bytes.NewBuffer(body), &answer{header: w, to: exchange}, r.Context().Err)
 	v.answer.held = slices.Grow(v.answer.held, len(body))
 	v.read()
 	v.answer.close(v)
@@ -113,7 +116,7 @@ func (h *handler) stream(w http.ResponseWriter, r *http.Request, exchange *intak
 		return err
 	}
 	defer leave()
-	in := io.MultiReader(bytes.NewReader(head), exchange)
+	in := bufio.NewReaderSize(io.MultiReader(bytes.NewReader(head), exchange), readAhead)
 	v := newReview(in, &answer{header: w, to: exchange, streams: true}, r.Context().Err)
 	v.read()
 	v.answer.close(v)
@@ -126,9 +129,7 @@ func (h *handler) finish(v *review) {
 	if v.failure != nil {
 		h.log.Info("A conversion failed", "uid", v.uid, "error", v.failure.Error())
 	}
-	err := v.answer.send()
-	v.end(err)
-	if err != nil {
+	if err := v.answer.send(); err != nil {
 		h.log.V(1).Info("Cannot send the response to a conversion request", "uid", v.uid, "error", err.Error())
 	}
 }

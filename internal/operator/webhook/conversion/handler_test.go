@@ -161,7 +161,7 @@ func TestBadInput(t *testing.T) {
 		want string
 	}{
 		"nothing":                    {"", 400, "it is truncated"},
-		"garbage":                    {"\x00\xff{{{", 400, `the review is not valid JSON: found '\x00', but '{' is required`},
+		"garbage":                    {"\x00\xff{{{", 400, `the review is not valid JSON: invalid character '\x00' at start of value`},
 		"a list":                     {"[]", 400, "not valid JSON"},
 		"not a review":               {`{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{}}`, 400, `kind "AdmissionReview" of apiVersion "admission.k8s.io/v1" is not supported; send a ConversionReview`},
 		"an empty object":            {`{}`, 400, "send a ConversionReview"},
@@ -177,8 +177,8 @@ func TestBadInput(t *testing.T) {
 		"data after the review":      {reviewOf(v2, older("a")) + "{}", 200, "it is followed by unexpected data"},
 		"truncated":                  {reviewOf(v2, older("a"), older("b"))[:500], 200, `objects[1] "team-a/b": the review is not valid JSON: it is truncated`},
 		"truncated in a text":        {reviewOf(v2, older("a"))[:140], 200, "it is truncated"},
-		"no commas":                  {reviewOf(v2, older("a")+older("b")), 200, "between two values"},
-		"one comma too many":         {reviewOf(v2, older("a"), ""), 200, "but a value is required"},
+		"no commas":                  {reviewOf(v2, older("a")+older("b")), 200, `objects[1] "team-a/b": the review is not valid JSON: invalid character '{' after array element (expecting ',' or ']')`},
+		"one comma too many":         {reviewOf(v2, older("a"), ""), 200, "invalid character ',' at start of value"},
 		"another kind":               {reviewOf(v2, older("a"), swap(older("b"), "LlamaStackDistribution", "Pod")), 200, `objects[1] "team-a/b": kind "Pod" cannot be converted`},
 		"another group":              {reviewOf(v2, swap(older("a"), "llamastack.io", "example.com")), 200, `objects[0] "team-a/a": unknown apiVersion "example.com/v1alpha1"`},
 		"another version":            {reviewOf(v2, newer("ok"), swap(older("a"), "v1alpha1", "v1")), 200, `objects[1] "team-a/a": unknown apiVersion "llamastack.io/v1"`},
@@ -187,8 +187,8 @@ func TestBadInput(t *testing.T) {
 		"metadata is a list":         {reviewOf(v2, `{"apiVersion":"`+v1+`","kind":"LlamaStackDistribution","metadata":[]}`), 200, "metadata is missing or not an object"},
 		"an object is a number":      {reviewOf(v2, "7"), 200, "objects[0] (no object): it is not a JSON object"},
 		"an object is null":          {reviewOf(v2, "null"), 200, "not a JSON object"},
-		"an object is not JSON":      {reviewOf(v2, swap(older("a"), `"replicas":1`, `"replicas":1]`, `}}}}`, `}}]`)), 200, `objects[0] "team-a/a": it is not JSON`},
-		"deeper than any JSON":       {reviewOf(v2, swap(older("a"), `"replicas":1`, `"replicas":`+strings.Repeat("[", 200_000)+strings.Repeat("]", 200_000))), 200, `objects[0] "team-a/a": it is not JSON`},
+		"an object is not JSON":      {reviewOf(v2, swap(older("a"), `"replicas":1`, `"replicas":1]`, `}}}}`, `}}]`)), 200, `objects[0] "team-a/a": the review is not valid JSON: invalid character ']' after object value (expecting ',' or '}')`},
+		"deeper than any JSON":       {reviewOf(v2, swap(older("a"), `"replicas":1`, `"replicas":`+strings.Repeat("[", 200_000)+strings.Repeat("]", 200_000))), 200, `objects[0] "team-a/a": the review is not valid JSON: exceeded max depth`},
 		"too large":                  {reviewOf(v2, older("ok"), swap(older("a"), `"replicas":1`, `"replicas":"`+strings.Repeat("x", 9<<20)+`"`)), 200, `objects[1] "team-a/a" is larger than 8 MiB`},
 		"a long uid":                 {swap(reviewOf(v2), "u-1", strings.Repeat("u", 5000)), 200, "too long"},
 	} {

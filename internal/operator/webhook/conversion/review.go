@@ -1,12 +1,15 @@
 package conversion
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/migrate/convert"
@@ -16,8 +19,8 @@ const (
 	// maxObject bounds the size of an object in bytes. An API server accepts 3 MiB from a client, and etcd stores 1.5 MiB
 	// by default. Each <, > and & in a string takes six bytes in a review.
 	maxObject = 8 << 20
-	// readAhead is the size of the read buffer.
-	readAhead = 32 << 10
+	// maxText bounds the length of the texts of a review itself. In a valid review, they are shorter.
+	maxText = 1 << 10
 	// maxDrained bounds the part of a review that the handler still reads after a failure, so that the client receives the
 	// response.
 	maxDrained = 1 << 30
@@ -27,13 +30,36 @@ const (
 
 var reviewVersion = apiextensionsv1.SchemeGroupVersion.String()
 
+// lenient makes a decoder accept what encoding/json accepts.
+var lenient = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
+
+var (
+	// errSyntax is the error for invalid JSON.
+	errSyntax = errors.New("the review is not valid JSON")
+	// errTooLong is the error for a value longer than the limit.
+	errTooLong = errors.New("a value is too long")
+)
+
+// source is the text of a review. It returns an error if a single value takes more than maxObject bytes.
+type source struct {
+	io.Reader
+	room int
+}
+
+func (s *source) Read(data []byte) (int, error) {
+	if s.room == 0 {
+		return 0, errTooLong
+	}
+	n, err := s.Reader.Read(data[:min(len(data), s.room)])
+	s.room -= n
+	return n, err
+}
+
 // review is a review that is being read.
 type review struct {
-	in     scanner
+	*jsontext.Decoder
+	source *source
 	answer *answer
-	object []byte
-	// buffers is the memory for the three fields above.
-	buffers *buffers
 	// ended returns the reason why the client no longer waits for a response, or nil.
 	ended func() error
 
@@ -44,26 +70,21 @@ type review struct {
 	failure error
 }
 
+// newReview returns a review that is read from a buffer, which is not copied, or from another reader.
 func newReview(in io.Reader, to *answer, ended func() error) *review {
-	spare := takeBuffers()
-	spare.in.Reset(in)
-	to.held = spare.held
-	return &review{in: scanner{in: spare.in}, object: spare.object, answer: to, buffers: spare, ended: ended}
-}
-
-// end ends a review. err is the error from the last write of the response. After a failure, end does not keep the
-// buffers for later reviews, because the HTTP server can still read from a buffer that it could not write.
-func (v *review) end(err error) {
-	if err == nil && v.failure == nil {
-		v.buffers.giveBack(v.object, v.answer.held)
+	v := &review{source: &source{Reader: in, room: maxObject}, answer: to, ended: ended}
+	if _, whole := in.(*bytes.Buffer); !whole {
+		in = v.source
 	}
+	v.Decoder = jsontext.NewDecoder(in, lenient...)
+	return v
 }
 
 // read reads the review to its end, and converts each object as soon as it is read.
 func (v *review) read() {
 	if err := v.parse(); err != nil {
 		v.fail(err)
-		_, _ = io.CopyN(io.Discard, v.in.in, maxDrained)
+		_, _ = io.CopyN(io.Discard, v.source.Reader, maxDrained)
 		return
 	}
 	if err := v.checkKind(); err != nil {
@@ -82,52 +103,66 @@ func (v *review) fail(err error) {
 	}
 }
 
+// parse reads the review. Its fields and those of the request take one token after the other.
 func (v *review) parse() error {
-	err := v.in.fields(func(key string) error {
-		switch key {
-		case "kind":
-			return v.readText(&v.kind)
-		case "apiVersion":
-			return v.readText(&v.apiVersion)
-		case "request":
-			return v.request()
-		default:
-			return v.in.skip()
-		}
-	})
-	if err != nil {
-		return err
+	if token, err := v.ReadToken(); err != nil {
+		return explained(err)
+	} else if token.Kind() != '{' {
+		return fmt.Errorf("%w: found a value of a different type, but an object is required", errSyntax)
 	}
-	if _, err := v.in.next(); err == nil {
+	for v.StackDepth() > 0 {
+		v.source.room = maxObject
+		token, err := v.ReadToken()
+		if err == nil && token.Kind() == '"' { // the key of a field
+			err = v.field(v.StackPointer())
+		}
+		if err != nil {
+			return explained(err)
+		}
+	}
+	if _, err := v.ReadToken(); !errors.Is(err, io.EOF) {
 		return fmt.Errorf("%w: it is followed by unexpected data", errSyntax)
 	}
 	return nil
 }
 
-func (v *review) readText(text *string) (err error) {
-	*text, err = v.in.text()
-	return err
+// field reads the value of a field. It enters the request without reading it.
+func (v *review) field(place jsontext.Pointer) error {
+	switch place {
+	case "/kind":
+		return v.readText(&v.kind)
+	case "/apiVersion":
+		return v.readText(&v.apiVersion)
+	case "/request":
+		if v.PeekKind() != '{' {
+			return v.SkipValue() // null is not a request
+		}
+		v.requested = true
+		_, err := v.ReadToken()
+		return err
+	case "/request/uid":
+		return v.readText(&v.uid)
+	case "/request/desiredAPIVersion":
+		return v.readText(&v.desired)
+	case "/request/objects":
+		return v.objects()
+	default:
+		return v.SkipValue()
+	}
 }
 
-func (v *review) request() error {
-	if c, err := v.in.next(); err != nil {
+func (v *review) readText(text *string) error {
+	value, err := v.ReadValue()
+	switch {
+	case err != nil:
 		return err
-	} else if c != '{' {
-		return v.in.skip() // null is not a request
+	case len(value) > maxText:
+		return errTooLong
+	case value.Kind() != '"':
+		return fmt.Errorf("%w: found a value of a different type, but a string is required", errSyntax)
+	default:
+		return json.Unmarshal(value, text)
 	}
-	v.requested = true
-	return v.in.fields(func(key string) error {
-		switch key {
-		case "uid":
-			return v.readText(&v.uid)
-		case "desiredAPIVersion":
-			return v.readText(&v.desired)
-		case "objects":
-			return v.objects()
-		default:
-			return v.in.skip()
-		}
-	})
 }
 
 // objects converts one object after the other. After an error, the rest is skipped.
@@ -136,48 +171,72 @@ func (v *review) objects() error {
 		v.fail(err)
 	}
 	v.listed = true
-	c, err := v.in.next()
-	if err != nil {
-		return err
-	}
-	if c != '[' && c != 'n' {
+	kind := v.PeekKind()
+	if kind != '[' && kind != 'n' {
 		v.fail(errors.New("request.objects in the review is not a list"))
 	}
-	if c == 'n' || v.failure != nil {
-		return v.in.skip()
+	if kind != '[' {
+		return v.SkipValue()
 	}
-	v.answer.begin(v.uid)
-	return v.in.items('[', ']', v.convert)
+	if v.failure == nil {
+		v.answer.begin(v.uid)
+	}
+	_, _ = v.ReadToken()
+	for i := 0; v.PeekKind() != ']'; i++ {
+		v.source.room = maxObject
+		if err := v.convert(i); err != nil {
+			return err
+		}
+	}
+	_, err := v.ReadToken()
+	return err
 }
 
 // convert reads one object, converts it and adds it to the response. It returns an error if the review cannot be read
 // any further.
 func (v *review) convert(i int) error {
 	if v.failure != nil {
-		return v.in.skip()
+		return v.SkipValue()
 	}
-	var err error
-	v.object, err = v.in.value(v.object[:0], maxObject)
+	object, err := v.ReadValue()
+	if err == nil && len(object) > maxObject {
+		err = errTooLong
+	}
+	if err != nil && len(object) == 0 {
+		object = bytes.TrimLeft(v.UnreadBuffer(), ", \n\t\r")
+	}
 	switch {
 	case errors.Is(err, errTooLong):
 		v.fail(fmt.Errorf("objects[%d] %s is larger than %d MiB, which is the limit for an object; make the object smaller, "+
-			"or delete the object",
-			i, nameOf(v.object), maxObject>>20))
-		return nil
+			"or delete the object", i, nameOf(object), maxObject>>20))
+		return err
 	case err != nil:
-		return fmt.Errorf("objects[%d] %s: %w", i, nameOf(v.object), err)
+		v.fail(fmt.Errorf("objects[%d] %s: %w", i, nameOf(object), explained(err)))
+		return err
 	}
-	if err := v.answer.add(v.object, v.desired); err != nil {
-		v.fail(fmt.Errorf("objects[%d] %s: %w", i, nameOf(v.object), err))
+	if err := v.answer.add(object, v.desired); err != nil {
+		v.fail(fmt.Errorf("objects[%d] %s: %w", i, nameOf(object), err))
 	}
-	v.failIfEnded()
+	if err := v.ended(); err != nil {
+		v.fail(fmt.Errorf("the request ended: %w", err))
+	}
 	return nil
 }
 
-// failIfEnded records an error if the client no longer waits for the response.
-func (v *review) failIfEnded() {
-	if err := v.ended(); err != nil {
-		v.fail(fmt.Errorf("the request ended: %w", err))
+// explained returns an error of the decoder for a message to the client, without names of fields, which can be long.
+func explained(err error) error {
+	var syntactic *jsontext.SyntacticError
+	switch {
+	case errors.Is(err, errSyntax):
+		return err
+	case errors.Is(err, errTooLong):
+		return errTooLong
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("%w: it is truncated", errSyntax)
+	case errors.As(err, &syntactic):
+		return fmt.Errorf("%w: %w", errSyntax, syntactic.Err)
+	default:
+		return fmt.Errorf("read the review: %w", err)
 	}
 }
 

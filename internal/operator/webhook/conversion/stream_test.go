@@ -165,7 +165,7 @@ func TestFailureInTheMiddle(t *testing.T) {
 			`objects[4] "team-a/bad": kind "Pod"`,
 		},
 		"the end":   {"", "it is truncated"},
-		"no JSON":   {"}" + strings.Repeat(" ", 4<<20), "between two values"},
+		"no JSON":   {"}" + strings.Repeat(" ", 4<<20), "invalid character '}' after array element"},
 		"too large": {"," + large("bad", 9<<20) + "]}}", `objects[4] "team-a/bad" is larger than 8 MiB`},
 	} {
 		t.Run(name, func(t *testing.T) {

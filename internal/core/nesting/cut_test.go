@@ -1,11 +1,11 @@
-package jsontext_test
+package nesting_test
 
 import (
 	"encoding/json"
 	"strings"
 	"testing"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/jsontext"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/nesting"
 )
 
 func TestCut(t *testing.T) {
@@ -19,7 +19,7 @@ func TestCut(t *testing.T) {
 		{`[{},[{}],5]`, `[{},[],5]`, 2, 3},
 		{`5`, `5`, 1, 0},
 	} {
-		got, deep := jsontext.Cut([]byte(tt.text), tt.most)
+		got, deep := nesting.Cut([]byte(tt.text), tt.most)
 		if string(got) != tt.want || deep != tt.deep {
 			t.Errorf("%s: %s with depth %d, want %s with depth %d", tt.text, got, deep, tt.want, tt.deep)
 		}
@@ -35,11 +35,11 @@ func FuzzCut(f *testing.F) {
 		if !json.Valid([]byte(text)) {
 			return
 		}
-		cut, deep := jsontext.Cut([]byte(text), most)
+		cut, deep := nesting.Cut([]byte(text), most)
 		if !json.Valid(cut) || deep <= most && string(cut) != text {
 			t.Errorf("%s becomes %s", text, cut)
 		}
-		if _, deep := jsontext.Cut(cut, most); deep > most {
+		if _, deep := nesting.Cut(cut, most); deep > most {
 			t.Errorf("%s becomes %s with depth %d, want %d", text, cut, deep, most)
 		}
 	})

@@ -1,0 +1,2 @@
+// Package nesting cuts JSON that is nested too deeply.
+package nesting
