@@ -15,8 +15,10 @@ import (
 // git runs git in a folder. Its commits have a fixed time, so that a test yields the same commit in every run.
 func git(t *testing.T, folder string, arguments ...string) {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), "git", append([]string{"-C", folder, "-c", "user.name=test",
-		"-c", "user.email=test@example.com"}, arguments...)...)
+	command := exec.CommandContext(t.Context(), "git", append([]string{
+		"-C", folder, "-c", "user.name=test",
+		"-c", "user.email=test@example.com",
+	}, arguments...)...)
 	command.Env = append(os.Environ(), "GIT_AUTHOR_DATE=2026-01-02T03:04:05Z", "GIT_COMMITTER_DATE=2026-01-02T03:04:05Z")
 	if out, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("git %s: %v\n%s", strings.Join(arguments, " "), err, out)

@@ -121,7 +121,7 @@ func newReconciler(
 		recorder:      recorder,
 		config:        newOperatorConfig(options.OperatorConfig, options.OperatorNamespace),
 		relatedImages: options.RelatedImages, otherInstallation: options.OtherInstallation,
-		version:       options.OperatorVersion, openShift: options.OpenShift, now: time.Now,
+		version: options.OperatorVersion, openShift: options.OpenShift, now: time.Now,
 		autoscalerPatience: cmp.Or(options.AutoscalerPatience, defaultAutoscalerPatience), identities: options.Identities,
 	}
 }

@@ -85,10 +85,14 @@ func newStackMetrics() *stackMetrics {
 
 // Observe exports the status of a stack until Forget is called. The parameter `certificate` is the time when the first
 // of its certificates expires, or zero.
-func Observe(stack *v1alpha2.LlamaStackDistribution, certificate time.Time) { all.observe(stack, certificate) }
+func Observe(stack *v1alpha2.LlamaStackDistribution, certificate time.Time) {
+	all.observe(stack, certificate)
+}
 
 // ObserveOtherOperator records whether another operator manages a stack.
-func ObserveOtherOperator(stack types.NamespacedName, acts bool) { all.observeOtherOperator(stack, acts) }
+func ObserveOtherOperator(stack types.NamespacedName, acts bool) {
+	all.observeOtherOperator(stack, acts)
+}
 
 // Forget removes a stack from the metrics.
 func Forget(name types.NamespacedName) { all.forget(name) }
