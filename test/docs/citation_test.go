@@ -390,26 +390,27 @@ func TestCitationChecksFail(t *testing.T) {
 const good = "- **1** (0.3 to 0.8): Text. Source: `core/stack.py`; observed on 0.3.5\n"
 
 func TestFactChecksFail(t *testing.T) {
+	with := func(before, now string) string { return strings.Replace(good, before, now, 1) }
 	for text, want := range map[string]string{
-		good:                                   "",
-		"Text.\n" + good:                       "",
-		strings.Replace(good, "**1**", "1", 1): "is not - **NUMBER**",
-		strings.Replace(good, " (0.3 to 0.8)", "", 1):                                               "is not - **NUMBER**",
-		strings.Replace(good, "Text. ", "", 1):                                                      "is not - **NUMBER**",
-		strings.Replace(good, "Source", "Shown by", 1):                                              "is not - **NUMBER**",
-		strings.Replace(good, "0.3 to 0.8", "some", 1):                                              "is not a range",
-		strings.Replace(good, "0.3 to 0.8", "0.8 to 0.3", 1):                                        "is not a range",
-		strings.Replace(good, "0.3 to 0.8", "0.9 and newer", 1):                                     "is not a range",
-		strings.Replace(good, "0.3 to 0.8", "up to 0.3.5", 1):                                       "is not a range",
-		strings.Replace(good, "0.3 to 0.8", "up to 0.3", 1):                                         "",
-		strings.Replace(good, "0.3 to 0.8", "1.5", 1):                                               "",
-		strings.Replace(good, "observed on 0.3.5", "observed", 1):                                   "is neither a file",
-		strings.Replace(good, "core/stack.py", "internal/nothing.x", 1):                             "there is no internal/nothing.x",
-		strings.Replace(good, "Text.", strings.Repeat("Text. ", factWords), 1):                      "words, at most",
-		strings.Replace(good, "core/stack.py", "internal/core/stackconfig/release: TestRuntime", 1): "",
-		strings.Replace(good, "core/stack.py", "internal/core/stackconfig/release: TestNothing", 1): "has no test TestNothing",
-		strings.Replace(good, "core/stack.py", "internal/nothing: TestRuntime", 1):                  "has no test TestRuntime",
-		strings.Replace(good, "core/stack.py", "TestRuntime", 1):                                    "has no test TestRuntime",
+		good:                                               "",
+		"Text.\n" + good:                                   "",
+		with("**1**", "1"):                                 "is not - **NUMBER**",
+		with(" (0.3 to 0.8)", ""):                          "is not - **NUMBER**",
+		with("Text. ", ""):                                 "is not - **NUMBER**",
+		with("Source", "Shown by"):                         "is not - **NUMBER**",
+		with("0.3 to 0.8", "some"):                         "is not a range",
+		with("0.3 to 0.8", "0.8 to 0.3"):                   "is not a range",
+		with("0.3 to 0.8", "0.9 and newer"):                "is not a range",
+		with("0.3 to 0.8", "up to 0.3.5"):                  "is not a range",
+		with("0.3 to 0.8", "up to 0.3"):                    "",
+		with("0.3 to 0.8", "1.5"):                          "",
+		with("observed on 0.3.5", "observed"):              "is neither a file",
+		with("core/stack.py", "internal/nothing.x"):        "there is no internal/nothing.x",
+		with("Text.", strings.Repeat("Text. ", factWords)): "words, at most",
+		with("core/stack.py", "internal/core/stackconfig/release: TestFacts"):   "",
+		with("core/stack.py", "internal/core/stackconfig/release: TestNothing"): "has no test TestNothing",
+		with("core/stack.py", "internal/nothing: TestFacts"):                    "has no test TestFacts",
+		with("core/stack.py", "TestFacts"):                                      "has no test TestFacts",
 	} {
 		problems, _ := factProblems(text)
 		expectProblem(t, text, problems, want)

@@ -160,7 +160,8 @@ func readRules(t *testing.T) map[string]rulefmt.Rule {
 	if err != nil {
 		t.Fatal(err)
 	}
-	groups, errs := rulefmt.Parse(spec, false, model.UTF8Validation, parser.NewParser(parser.Options{}), slog.New(slog.DiscardHandler))
+	quiet := slog.New(slog.DiscardHandler)
+	groups, errs := rulefmt.Parse(spec, false, model.UTF8Validation, parser.NewParser(parser.Options{}), quiet)
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
@@ -173,7 +174,7 @@ func readRules(t *testing.T) map[string]rulefmt.Rule {
 	return found
 }
 
-// firing evaluates a rule every minute for 70 minutes, and returns the first minute in which it fires, with its summary.
+// firing evaluates a rule every minute for 70 minutes, and returns when it fires first, with its summary.
 func firing(t *testing.T, rule *rulefmt.Rule, load string) (at time.Duration, summary string) {
 	t.Helper()
 	series := strings.Split(strings.TrimSpace(load), "\n")

@@ -77,7 +77,7 @@ func runOpen(ctx context.Context, streams app.Streams, version, name string, opt
 		Connected: func(pod string, port uint16) {
 			p.Note(fmt.Sprintf("port %d is forwarded to pod %s; press Ctrl-C to end the command", port, pod))
 			if !printed {
-				fmt.Fprintln(streams.Out, t.Url(port))
+				fmt.Fprintln(streams.Out, t.URL(port))
 				printed = true
 			}
 		},

@@ -125,7 +125,7 @@ func runUpgradeCheck(
 	var reports []Report
 	var err error
 	if options.hasFiles() {
-		reports, err = options.ofFiles(stdin, p) //nolint:contextcheck // a kustomization has its own time limit
+		reports, err = options.ofFiles(stdin, p)
 	} else {
 		reports, err = options.ofCluster(ctx, stdin, p, version, args)
 	}

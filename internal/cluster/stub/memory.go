@@ -36,8 +36,8 @@ func spend(value reflect.Value, left *int) {
 		if value.Type() == timeType { // refers to a shared description of the time zone
 			return
 		}
-		for i := range value.NumField() {
-			spend(value.Field(i), left)
+		for _, field := range value.Fields() {
+			spend(field, left)
 		}
 	case reflect.Slice:
 		*left -= value.Cap() * int(value.Type().Elem().Size())

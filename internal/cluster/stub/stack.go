@@ -149,8 +149,8 @@ func Short(text string, most int) string {
 // OtherStatusWrites returns the managed fields of a stack that show when another operator wrote its status. Only
 // operators for v1alpha1 write a status in that version. A returned entry keeps none of its fields except
 // status.version.lastUpdated. The time of an entry changes only when its fields change, and status.version.lastUpdated
-// changes with each write. OtherStatusWrites returns at most maxOtherWrites entries, because anyone who may write a stack
-// can add entries.
+// changes with each write. OtherStatusWrites returns at most maxOtherWrites entries, because anyone who may write a
+// stack can add entries.
 func OtherStatusWrites(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
 	var writes []metav1.ManagedFieldsEntry
 	for _, entry := range entries {

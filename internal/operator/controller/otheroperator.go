@@ -80,7 +80,7 @@ func (r *Reconciler) holdBack(ctx context.Context, stack *stack) time.Duration {
 // stillPause is the pause of a stack while another installation of this operator manages all stacks.
 const stillPause = time.Minute
 
-// standStill returns a pause if another installation of this operator manages the stacks. Zero means that there is none.
+// standStill returns a pause if another installation of this operator manages the stacks, and zero otherwise.
 func (r *Reconciler) standStill(ctx context.Context) (time.Duration, error) {
 	if r.otherInstallation == nil {
 		return 0, nil

@@ -109,8 +109,8 @@ func checkOtherOperator(t *testing.T, tc otherOperatorCase, began time.Time) {
 	}
 }
 
-// TestOtherInstallation checks that the controller writes nothing while another installation of the operator manages the
-// stacks, and continues afterwards.
+// TestOtherInstallation checks that the controller writes nothing while another installation of the operator manages
+// the stacks, and continues afterwards.
 func TestOtherInstallation(t *testing.T) {
 	own, other := newStack(t, `{distribution: {name: starter}}`), "elsewhere"
 	f := newFixture(t)

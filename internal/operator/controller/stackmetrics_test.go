@@ -44,12 +44,15 @@ func conditionMetrics(t *testing.T, namespace, name string) map[string]string {
 	}
 	found := map[string]string{}
 	for _, family := range families {
+		if family.GetName() != "llama_stack_operator_stack_condition" {
+			continue
+		}
 		for _, metric := range family.GetMetric() {
 			has := map[string]string{}
 			for _, label := range metric.GetLabel() {
 				has[label.GetName()] = label.GetValue()
 			}
-			if family.GetName() == "llama_stack_operator_stack_condition" && has["namespace"] == namespace && has["name"] == name {
+			if has["namespace"] == namespace && has["name"] == name {
 				found[has["type"]] = fmt.Sprintf("%v %s", metric.GetGauge().GetValue(), has["reason"])
 			}
 		}

@@ -57,9 +57,9 @@ func compare(before, after []string) []string {
 	for i := range common {
 		common[i] = make([]int, len(after)+1)
 	}
-	for i := len(before) - 1; i >= 0; i-- {
-		for j := len(after) - 1; j >= 0; j-- {
-			if before[i] == after[j] {
+	for i, line := range slices.Backward(before) {
+		for j, other := range slices.Backward(after) {
+			if line == other {
 				common[i][j] = common[i+1][j+1] + 1
 			} else {
 				common[i][j] = max(common[i+1][j], common[i][j+1])

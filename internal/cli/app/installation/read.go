@@ -38,8 +38,8 @@ type examiner struct {
 	facts *Facts
 }
 
-// ReadFacts reads the facts about an installation. It returns an error only if the first request fails for a reason other
-// than a missing permission.
+// ReadFacts reads the facts about an installation. It returns an error only if the first request fails for a reason
+// other than a missing permission.
 func ReadFacts(
 	ctx context.Context, cluster *kube.Cluster, all bool, selected, operatorNamespace, command string,
 ) (*Facts, error) {

@@ -71,7 +71,7 @@ func (t *Target) Server(
 		return nil, nil, app.Rejected(err)
 	}
 	c, err := server.New(
-		server.Options{URL: t.Url(session.Port), Token: token, Authorities: authorities, Timeout: timeout},
+		server.Options{URL: t.URL(session.Port), Token: token, Authorities: authorities, Timeout: timeout},
 	)
 	if err != nil {
 		session.Close()

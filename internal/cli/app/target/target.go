@@ -125,8 +125,8 @@ func (t *Target) Explain(err error) error {
 		t.Stack.Name, t.Stack.Namespace, why, t.Stack.Name, t.Stack.Namespace)
 }
 
-// Url returns the URL of the server on a forwarded port.
-func (t *Target) Url(port uint16) string {
+// URL returns the URL of the server on a forwarded port.
+func (t *Target) URL(port uint16) string {
 	scheme := "http"
 	if render.TLSSecret(&t.Stack.Spec) != "" {
 		scheme = "https"

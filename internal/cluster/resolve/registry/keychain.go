@@ -67,7 +67,7 @@ func (k *Keychain) AddOlder(content []byte) error {
 	return k.addAll(auths)
 }
 
-// addAll adds entries in the order of their targets, because different targets can have the same form without a version.
+// addAll adds entries in the order of their targets, because different targets can be the same without their version.
 func (k *Keychain) addAll(auths map[string]json.RawMessage) error {
 	for _, target := range slices.Sorted(maps.Keys(auths)) {
 		entry := &keychainEntry{target: withoutVersion(target)}
