@@ -126,22 +126,22 @@ func TestStacks(t *testing.T) {
 		body string
 		want []string
 	}{
-		"namespace of the context": {nil, hub + "/namespaces/team-a/llamastackdistributions", list("v1alpha2", stackOfHub), []string{"limit=500"}},
+		"namespace of the context": {nil, hub + "/namespaces/team-a/llamastackdistributions", list("v1alpha2", stackOfHub), []string{"limit=50"}},
 		"another namespace": {
 			[]string{"-n", "b"},
 			hub + "/namespaces/b/llamastackdistributions",
 			list("v1alpha2", stackOfHub),
-			[]string{"limit=500"},
+			[]string{"limit=50"},
 		},
 		"all, by label": {
 			[]string{"-A", "-l", "team=a"},
 			hub + "/llamastackdistributions", list("v1alpha2", stackOfHub),
-			[]string{"labelSelector=team%3Da&limit=500"},
+			[]string{"labelSelector=team%3Da&limit=50"},
 		},
 		"v1alpha1 only": {
 			[]string{"-A"},
 			older + "/llamastackdistributions", list("v1alpha1", stackOfOlder),
-			[]string{"limit=500", "limit=500"},
+			[]string{"limit=50", "limit=50"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -24,6 +25,8 @@ import (
 const (
 	// perPage is the maximum number of objects that one request returns.
 	perPage = 500
+	// stacksPerPage is the same for stacks, which can have 250 KB each, and need ten times as much memory here.
+	stacksPerPage = 50
 	// MaxStacks is the maximum number of stacks in a list. In a larger cluster, the user must select fewer stacks, for
 	// example those in one namespace.
 	MaxStacks = 10_000
@@ -157,6 +160,7 @@ func (c *Cluster) EachStack(
 		}
 		return nil
 	}
+	options = append(slices.Clip(options), client.Limit(stacksPerPage))
 	err := c.Pages(ctx, list, Resource, page, options...)
 	if notServed(err) && len(list.Items) == 0 {
 		list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha2.Kind + "List"))
