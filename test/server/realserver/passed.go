@@ -74,8 +74,8 @@ func readRecord() (map[string]string, error) {
 	return recorded, nil
 }
 
-// dataDigest returns the digest of a line's data. It omits the comments and reasons in the overlays, because they have
-// no effect on a server.
+// dataDigest returns the digest of a line's data. It omits the comments, the reasons and the names of tests in the
+// overlays, because they have no effect on a server.
 func dataDigest(line string) (string, error) {
 	data := filepath.Join(here(), "..", "..", "..", "internal", "core", "stackconfig", "release", "data")
 	files, err := filepath.Glob(filepath.Join(data, line+".*"))
@@ -98,7 +98,7 @@ func dataDigest(line string) (string, error) {
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
-// withoutReasons returns an overlay in JSON, without the reasons of its corrections.
+// withoutReasons returns an overlay in JSON, without the reasons and the tests of its corrections.
 func withoutReasons(overlay []byte) ([]byte, error) {
 	var content map[string]any
 	if err := yaml.Unmarshal(overlay, &content); err != nil {
@@ -108,6 +108,7 @@ func withoutReasons(overlay []byte) ([]byte, error) {
 	for _, correction := range corrections {
 		if fields, ok := correction.(map[string]any); ok {
 			delete(fields, "reason")
+			delete(fields, "test")
 		}
 	}
 	return json.Marshal(content)
