@@ -3,7 +3,7 @@ package manager
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
+	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -35,10 +35,13 @@ func init() {
 type installation struct {
 	reader    client.Reader // without a cache
 	namespace string
-	// other is the namespace of the installation that the definition names, if that is another one. It is nil before the
-	// first read. The field current is false if the definition must be read again.
-	other   atomic.Pointer[string]
-	current atomic.Bool
+
+	// mu is held during a read of the definition, so that an older answer never replaces a newer one.
+	mu sync.Mutex
+	// other is the namespace of the installation that the definition names, if that is another one. The field known is
+	// false if the definition must be read.
+	other string
+	known bool
 }
 
 // addInstallation adds a watch of the definition to the manager.
@@ -59,7 +62,9 @@ func (i *installation) follow(ctx context.Context, definition cache.Informers) e
 	object.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind(definitionKind))
 	informer, err := definition.GetInformer(ctx, object, cache.BlockUntilSynced(false))
 	changed := func() {
-		i.current.Store(false)
+		i.mu.Lock()
+		i.known = false
+		i.mu.Unlock()
 		if _, err := i.Other(ctx); err != nil && ctx.Err() == nil {
 			log.FromContext(ctx).V(1).Info("The CustomResourceDefinition cannot be read", "error", err.Error())
 		}
@@ -79,24 +84,25 @@ func (i *installation) follow(ctx context.Context, definition cache.Informers) e
 // Other returns the namespace of the installation that manages the stacks instead of this one. It is empty if this
 // operator manages them. Other reads the definition only before its first change is observed, and after a failure.
 func (i *installation) Other(ctx context.Context) (string, error) {
-	if known := i.other.Load(); known != nil && i.current.Load() {
-		return *known, nil
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.known {
+		return i.other, nil
 	}
-	i.current.Store(true) // before the read, so that a change during the read leads to another one
 	var definition apiextensionsv1.CustomResourceDefinition
 	err := i.reader.Get(ctx, client.ObjectKey{Name: names.CustomResourceDefinition}, &definition)
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsForbidden(err) {
-		i.current.Store(false)
 		return "", fmt.Errorf("read CustomResourceDefinition %q: %w", names.CustomResourceDefinition, err)
 	}
 	other := converter(&definition)
 	if other == i.namespace {
 		other = ""
 	}
-	was := i.other.Swap(&other)
-	if was != nil && *was == other {
+	i.known = true
+	if other == i.other {
 		return other, nil
 	}
+	i.other = other
 	otherInstallation.Reset()
 	if other != "" {
 		otherInstallation.WithLabelValues(other).Set(1)
