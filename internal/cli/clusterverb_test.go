@@ -211,7 +211,7 @@ func TestStatusOfAll(t *testing.T) {
 		strings.Count(got.out, "\n") != 503 {
 		t.Errorf("exit code %d\n%s%s", got.code, got.err, got.out[max(0, len(got.out)-300):])
 	}
-	want := []string{"GET /apis/llamastack.io/v1alpha2/llamastackdistributions?labelSelector=team%3Da&limit=500"}
+	want := []string{"GET /apis/llamastack.io/v1alpha2/llamastackdistributions?labelSelector=team%3Da&limit=50"}
 	if diff := cmp.Diff(want, s.requests); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)
 	}

@@ -15,7 +15,7 @@ func TestDigestOfData(t *testing.T) {
 	}
 	for text, same := range map[string]bool{
 		"corrections:\n- of: runtime\n  set: {token: true} # a comment\n  reason: two\n  test: TestTwo\n": true,
-		"corrections:\n- of: runtime\n  set: {token: false}\n  reason: one\n  test: TestOne\n":              false,
+		"corrections:\n- of: runtime\n  set: {token: false}\n  reason: one\n  test: TestOne\n":            false,
 	} {
 		if got := read(text) == read(overlay); got != same {
 			t.Errorf("%q has the same digest: %t, want %t", text, got, same)
