@@ -3,13 +3,16 @@
 Pages link to files of the repository outside of docs/, because readers of the Markdown can follow such links. On the
 site, these links lead to the repository. Links to the published playground lead to the playground of the same version.
 After the build, a check fails if a page loads anything from another host, because the site must work without internet
-access.
+access. The search finds other words for a page, parts of names such as OOMKilled, and words in other forms.
 """
 
+import json
 import posixpath
 import re
 import shutil
 from pathlib import Path
+
+import yaml
 
 # A link or an image of Markdown: the text before the target, the target, and an anchor.
 LINK = re.compile(r"(\]\()([^)\s#:]+)((?:#[^)\s]*)?\))")
@@ -49,9 +52,33 @@ LOADED = re.compile(r"<(?:script|img|iframe)\b[^>]*\bsrc=[\"']?(?:https?:)?//|"
                     r"<link\b(?=[^>]*\brel=[\"']?(?:stylesheet|preload|preconnect|icon))[^>]*\bhref=[\"']?(?:https?:)?//")
 
 
+# Names such as CrashLoopBackOff or LLAMA_STACK_LOGGING. The index contains their parts, and here the whole names.
+NAME = re.compile(r"\b(?:[A-Za-z]*[a-z0-9][A-Z]|[A-Z]{2,}[a-z]|[A-Za-z]+(?:_|\.[a-z]))[A-Za-z0-9_./]*\b")
+
+
+def improve_search(site, root):
+    """Adds weights, other words and whole names to the search index, and stems the words of questions."""
+    rules = yaml.safe_load((root / "site" / "search.yaml").read_text(encoding="utf-8"))
+    path = site / "search" / "search_index.json"
+    index = json.loads(path.read_text(encoding="utf-8"))
+    index["config"]["fields"] |= {"names": {"boost": 100}, "also": {"boost": 10000}}
+    pages = {entry["location"]: entry for entry in index["docs"]}
+    for page, words in rules["also"].items():
+        pages[page]["also"] = words.split()
+    for location, entry in pages.items():
+        entry["boost"] = next((weight for prefix, weight in rules["weights"].items() if location.startswith(prefix)), 1)
+        if names := sorted({name.lower().strip("./") for name in NAME.findall(entry["title"] + " " + entry["text"])}):
+            entry["names"] = names
+    path.write_text(json.dumps(index, separators=(",", ":")), encoding="utf-8")
+    for worker in (site / "assets" / "javascripts" / "workers").glob("search.*.js"):
+        worker.write_text(worker.read_text(encoding="utf-8") + (root / "site" / "search.js").read_text(encoding="utf-8"),
+                          encoding="utf-8")
+
+
 def on_post_build(config, **_):
     """Adds the playground and the schemas, and fails if a page of the site loads a file from another host."""
     site, root = Path(config["site_dir"]), Path(config["docs_dir"]).parent
+    improve_search(site, root)
     # `make site` writes these folders.
     for folder in (root / ".cache" / "playground", root / "schemas"):
         if folder.is_dir():

@@ -10,6 +10,10 @@ export NO_MKDOCS_2_WARNING := 1
 site-serve: reference ## Serve the documentation site on http://127.0.0.1:8000 and build it again after each change
 	@PATH="$$($(SITE_TOOLS)):$$PATH"; mkdocs serve
 
+.PHONY: test-search
+test-search: ## Ask the search of the built site the questions in site/search.test.js (after `make site`; needs Node 20 or newer)
+	@node site/search.test.js $(CACHE)/site
+
 .PHONY: site-version
 site-version: playground reference schemas ## Add a version of the site to the local branch gh-pages [VERSION=1.2 ALIAS=latest]
 	@PATH="$$($(SITE_TOOLS)):$$PATH"; mike deploy --update-aliases "$(VERSION)" $(ALIAS)
