@@ -50,7 +50,10 @@ image: ## Build the image of the operator from the Dockerfile [IMAGE=llama-stack
 	@$(CONTAINER_TOOL) build --build-arg VERSION=$(VERSION) --build-arg REVISION=$$(git rev-parse HEAD) --tag $(IMAGE) .
 
 .PHONY: demo
-demo: cluster-tool $(if $(NODE),node-packages) ## Run the operator and a sample stack on a control plane, and show the result [NODE=1: in pods, with an answer of a model; as root]
+demo: ## Show what the operator makes of a stack, and run both on a control plane [NODE=1: in pods, with an answer of a model; as root]
+	@hack/demo check $(if $(NODE),node)
+	@$(GO) run ./hack/explain config/samples/v1alpha2-simple.yaml $(CACHE)/demo/config.yaml
+	@$(MAKE) --no-print-directory cluster-tool $(if $(NODE),node-packages)
 	@$(BIN)/cluster run $(if $(NODE),--node) -- hack/demo
 
 # The tests of each package run once: with coverage for the pure packages, with the race detector for packages with

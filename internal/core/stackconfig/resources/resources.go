@@ -128,7 +128,7 @@ func (r *registrar) serves(res *resource, e *draft.Provider, name string, path *
 
 // warnOfChoice warns about a model without a named provider when its provider is the first of several providers in the
 // base, because the user might intend a different provider. A provider that exists because the user set its variable is
-// intended.
+// intended. If the user's own provider has an error, the model is meant for that provider.
 func (r *registrar) warnOfChoice(res *resource, e *draft.Provider) {
 	others := 0
 	for _, other := range r.Index.Of(res.API) {
@@ -136,7 +136,10 @@ func (r *registrar) warnOfChoice(res *resource, e *draft.Provider) {
 			others++
 		}
 	}
-	if res.Kind == kindModels && e.User == nil && e.Condition == "" && others > 1 {
+	own := slices.ContainsFunc(r.Intent.Providers, func(p intent.Provider) bool {
+		return p.API == res.API && !r.Disabled.Has(p.API, p.ID)
+	})
+	if res.Kind == kindModels && e.User == nil && !own && e.Condition == "" && others > 1 {
 		r.Warnf(res.path, "%q is assigned to %q, the first of the %d %s providers of the distribution, because spec.providers.%s does not configure a provider; configure the intended provider in that field, or set the provider field of this model",
 			res.id, e.ID, others, draft.APIField(res.API), draft.APIField(res.API))
 	}

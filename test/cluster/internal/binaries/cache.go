@@ -82,12 +82,16 @@ func (c Cache) buildAll(ctx context.Context, s Set, compiler toolchain, folder s
 	fmt.Fprintf(c.Progress, "Building %s%s with %s from Go modules into %s (once; %s on two cores)\n",
 		s.Title, c.Part, compiler.version, folder, s.Takes)
 	start := time.Now()
-	if err := c.step("modules", func() error { return fetchModules(ctx, s) }); err != nil {
+	var packages []string
+	err := c.step("modules", func() (err error) { packages, err = fetchModules(ctx, s); return err })
+	if err != nil {
 		return err
 	}
+	m := newMeter(c.Progress, packages)
 	for _, program := range s.Programs {
 		file := filepath.Join(staging, program.Name)
-		if err := c.step(program.Name, func() error { return build(ctx, s, program, file) }); err != nil {
+		m.program = program.Name
+		if err := c.step(program.Name, func() error { return build(ctx, s, program, file, m) }); err != nil {
 			return err
 		}
 	}
@@ -98,11 +102,16 @@ func (c Cache) buildAll(ctx context.Context, s Set, compiler toolchain, folder s
 	return nil
 }
 
-// step writes the name of a step, runs the step, and completes the line with its duration in seconds.
+// step writes the name of a step, runs the step, and completes the line with its duration in seconds. On a terminal, the
+// line may contain the progress of a build, which step replaces.
 func (c Cache) step(name string, do func() error) error {
 	fmt.Fprintf(c.Progress, "  %-24s", name)
 	start := time.Now()
-	if err := do(); err != nil {
+	err := do()
+	if terminal(c.Progress) {
+		fmt.Fprintf(c.Progress, "\r%-78s\r  %-24s", "", name)
+	}
+	if err != nil {
 		fmt.Fprintln(c.Progress, " failed")
 		return err
 	}

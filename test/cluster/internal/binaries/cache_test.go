@@ -268,3 +268,15 @@ func TestDefaultFolderFollowsXDG(t *testing.T) {
 		t.Errorf("DefaultFolder() = %q, %v; want %q", got, err, want)
 	}
 }
+
+func TestMeter(t *testing.T) {
+	m := newMeter(&bytes.Buffer{}, []string{"a/b", "c"})
+	for _, part := range []string{"a/", "b\n# d\nd.go:1: unde", "fined: y\nc"} {
+		if _, err := m.Write([]byte(part)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(m.packages) != 1 || m.said() != "# d\nd.go:1: undefined: y\nc" {
+		t.Errorf("packages left: %v, the rest is %q", m.packages, m.said())
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -17,7 +18,7 @@ type toolchain struct {
 // findToolchain returns the toolchain that the go command uses in the set's module. go.mod may require a newer version
 // than that of the installed go command.
 func findToolchain(ctx context.Context, s Set) (toolchain, error) {
-	out, err := goCommand(ctx, s, "env", "GOVERSION", "GOOS", "GOARCH")
+	out, err := goCommand(ctx, s, nil, "env", "GOVERSION", "GOOS", "GOARCH")
 	if err != nil {
 		return toolchain{}, fmt.Errorf("reading the version of Go: %w", err)
 	}
@@ -28,19 +29,19 @@ func findToolchain(ctx context.Context, s Set) (toolchain, error) {
 	return toolchain{version: fields[0], os: fields[1], arch: fields[2]}, nil
 }
 
-// fetchModules downloads only the modules that the programs need.
-func fetchModules(ctx context.Context, s Set) error {
-	_, err := goCommand(ctx, s, append([]string{"list", "-deps"}, s.packages()...)...)
+// fetchModules downloads only the modules that the programs need, and returns the packages that they consist of.
+func fetchModules(ctx context.Context, s Set) ([]string, error) {
+	out, err := goCommand(ctx, s, nil, append([]string{"list", "-deps"}, s.packages()...)...)
 	if err != nil {
-		return fmt.Errorf("downloading the modules of %s: %w", s.Title, err)
+		return nil, fmt.Errorf("downloading the modules of %s: %w", s.Title, err)
 	}
-	return nil
+	return strings.Fields(string(out)), nil
 }
 
 // build compiles one program, and writes the binary to `file`.
-func build(ctx context.Context, s Set, program Program, file string) error {
-	_, err := goCommand(ctx, s, "build", "-trimpath", "-buildvcs=false", "-tags", s.Tags, "-ldflags", s.LinkerFlags, "-o",
-		file, program.Package)
+func build(ctx context.Context, s Set, program Program, file string, m *meter) error {
+	_, err := goCommand(ctx, s, m, "build", "-v", "-trimpath", "-buildvcs=false", "-tags", s.Tags, "-ldflags", s.LinkerFlags,
+		"-o", file, program.Package)
 	if err != nil {
 		return fmt.Errorf("building %s of %s: %w", program.Name, s.Title, err)
 	}
@@ -48,17 +49,21 @@ func build(ctx context.Context, s Set, program Program, file string) error {
 }
 
 // goCommand runs the go command in the set's module and returns its standard output. The command inherits the user's
-// proxy and cache settings, but not the settings that would change the build.
-func goCommand(ctx context.Context, s Set, args ...string) ([]byte, error) {
+// proxy and cache settings, but not the settings that would change the build. A meter reads the names of compiled
+// packages.
+func goCommand(ctx context.Context, s Set, m *meter, args ...string) ([]byte, error) {
 	command := exec.CommandContext(ctx, "go", args...)
 	command.Dir = s.Module
 	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-mod=readonly", "GOWORK=off", "GOOS=", "GOARCH=")
-	var stdout, stderr bytes.Buffer
-	command.Stdout, command.Stderr = &stdout, &stderr
+	var stdout bytes.Buffer
+	if m == nil {
+		m = newMeter(io.Discard, nil)
+	}
+	command.Stdout, command.Stderr = &stdout, m
 	if err := command.Run(); ctx.Err() != nil {
 		return nil, fmt.Errorf("interrupted: %w; run the command again to continue where it stopped", ctx.Err())
 	} else if err != nil {
-		return nil, fmt.Errorf("go %s: %w\n%s", args[0], err, lastLines(stderr.String(), 30))
+		return nil, fmt.Errorf("go %s: %w\n%s", args[0], err, m.said())
 	}
 	return stdout.Bytes(), nil
 }
