@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// maxKept is the maximum size, in bytes, of the data that the pool keeps from images for the stacks in a namespace:
-// configurations and the metadata of external providers. A stack needs its data until the stack is rolled out.
+// maxKept is the maximum size, in bytes, of what the pool keeps for the stacks in a namespace: configurations, the
+// metadata of external providers, the names of their images, and long lists of pull Secrets. A stack needs its data until
+// the stack is rolled out.
 const maxKept = 32 << 20
 
 // kept contains the tasks of a namespace that keep data, oldest first.
@@ -16,9 +17,9 @@ type kept struct {
 }
 
 // keep counts the data of a task. The data must not have been counted yet. If all tasks of its namespace together keep
-// more than maxKept bytes, keep drops the data of the oldest tasks. A later request for dropped data reads it again.
+// more than maxKept bytes, keep forgets the oldest tasks. A later request for dropped data reads it again.
 func (p *Pool) keep(one *task) {
-	if one.counted = sizeOf(one.found); one.counted == 0 {
+	if one.counted = one.size(); one.counted == 0 {
 		return
 	}
 	all, ok := p.kept[one.stack.Namespace]
@@ -29,9 +30,7 @@ func (p *Pool) keep(one *task) {
 	one.place = all.tasks.PushBack(one)
 	all.size += one.counted
 	for all.size > maxKept {
-		oldest := all.tasks.Front().Value.(*task)
-		p.unkeep(oldest)
-		oldest.found, oldest.pass, oldest.dropped = nil, nil, true
+		p.forget(all.tasks.Front().Value.(*task).key)
 	}
 }
 

@@ -3,6 +3,7 @@ package registry
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -101,5 +102,38 @@ func TestPoolWaitsCheaply(t *testing.T) {
 	}
 	if len(pool.busy) != 0 {
 		t.Errorf("%v wait, want none", pool.busy)
+	}
+}
+
+// TestPoolKeepsFewNames checks that long lists of images and pull Secrets count for the namespace of their stacks. The
+// specs that contain them are not in memory.
+func TestPoolKeepsFewNames(t *testing.T) {
+	long := strings.Repeat("a", 200)
+	images := make([]string, 1000)
+	for i := range images {
+		images[i] = fmt.Sprintf("registry.example.com/%s/%d", long, i)
+	}
+	pool := NewPool(PoolOptions{})
+	for i := range 400 {
+		stack := types.NamespacedName{Namespace: "ns", Name: fmt.Sprint(i)}
+		credentials := strings.Repeat(fmt.Sprintf("%04d", i), 32<<10)
+		pool.Read(Target{Stack: stack, Image: "a", Credentials: credentials})
+		pool.Watch(Watched{Target: Target{Stack: stack, Image: "a", Credentials: credentials}})
+		pool.ReadProviders(Providers{Stack: stack, Images: images, Credentials: credentials})
+		other := types.NamespacedName{Namespace: "other", Name: fmt.Sprint(i)}
+		pool.Watch(Watched{Target: Target{Stack: other, Image: "a", Credentials: "{}"}})
+	}
+	size, others := 0, 0
+	for key, task := range pool.tasks {
+		size += len(task.credentials)
+		for _, image := range task.images {
+			size += len(image)
+		}
+		if key.stack.Namespace == "other" {
+			others++
+		}
+	}
+	if size > maxKept || others != 400 {
+		t.Errorf("%d bytes of names are kept, want at most %d; %d tasks of the other namespace are kept, want 400", size, maxKept, others)
 	}
 }

@@ -60,11 +60,9 @@ type task struct {
 	// busy reports whether the task waits for a free share of the pool.
 	busy bool
 	// The field place is the task's element in the list of tasks that keep data. The field counted is the number of bytes
-	// that the pool counts for the task. The field dropped reports whether the pool dropped the data of the task to make
-	// room for other tasks.
+	// that the pool counts for the task.
 	place   *list.Element
 	counted int
-	dropped bool
 }
 
 // ended reports whether no further attempt is necessary after an outcome.
@@ -100,6 +98,25 @@ func sizeOf(outcomes map[string]Outcome) int {
 	return size
 }
 
+const (
+	// bytesForImage is the number of bytes that a task needs for each image of an external provider, in addition to the
+	// data and twice the name, which is also in a failure.
+	bytesForImage = 512
+	// usualCredentials is the length, in bytes, up to which the names of pull Secrets are not counted.
+	usualCredentials = 1 << 10
+)
+
+// size returns the number of bytes that a task keeps: data from images, and what else a stack can make long.
+func (t *task) size() int {
+	size := sizeOf(t.found) + max(len(t.credentials)-usualCredentials, 0)
+	if t.kind == readProviders {
+		for _, image := range t.images {
+			size += bytesForImage + 2*len(image)
+		}
+	}
+	return size
+}
+
 // attempt is one attempt to read an image of a task, with a share of the pool.
 type attempt struct {
 	*task
@@ -127,7 +144,7 @@ func (p *Pool) begin(of key) (*attempt, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	task, ok := p.tasks[of]
-	if !ok || task.dropped {
+	if !ok {
 		return nil, false
 	}
 	if task.begun.IsZero() { // a new pass keeps the outcomes that need no further attempt
@@ -203,7 +220,7 @@ func (p *Pool) keychain(ctx context.Context, now *attempt) (authn.Keychain, erro
 	if err != nil {
 		return nil, err
 	}
-	if of, ok := keychain.(*Keychain); ok && of.size() > maxCredentials {
+	if of, ok := keychain.(*Keychain); ok && of.finish() > maxCredentials {
 		now.large = true
 	} else if !now.large {
 		now.keychain, now.keychainOf = keychain, now.by
@@ -216,8 +233,8 @@ func (p *Pool) keychain(ctx context.Context, now *attempt) (authn.Keychain, erro
 func (p *Pool) conclude(task *task, image string, outcome Outcome, whole bool) (news bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.tasks[task.key] != task || task.dropped {
-		return false // the task was replaced or forgotten, or its data was dropped
+	if p.tasks[task.key] != task {
+		return false // the task was replaced or forgotten
 	}
 	if read := outcome.Image; read != nil && read.Provider != "" && sizeOf(task.pass)+len(read.Provider) > maxProviders {
 		outcome = Outcome{Err: &LabelError{Label: LabelProvider, Err: errNoLabel}}
