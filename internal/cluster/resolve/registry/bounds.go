@@ -48,17 +48,41 @@ func (p *Pool) unkeep(one *task) {
 	}
 }
 
-// setBusy records whether a task waits for a free share of the pool.
-func (p *Pool) setBusy(one *task, waits bool) {
-	if one.busy == waits {
-		return
-	}
+// setBusy records the registry for whose share a task waits. An empty registry means that it waits for none.
+func (p *Pool) setBusy(one *task, registry string) {
 	namespace := one.stack.Namespace
-	if one.busy = waits; waits {
-		p.busy[namespace]++
-	} else if p.busy[namespace]--; p.busy[namespace] == 0 {
-		delete(p.busy, namespace)
+	if one.busy != "" {
+		add(p.busy, namespace, -1)
+		add(p.waiting[one.busy], namespace, -1)
+		if len(p.waiting[one.busy]) == 0 {
+			delete(p.waiting, one.busy)
+		}
 	}
+	if one.busy = registry; registry != "" {
+		if p.waiting[registry] == nil {
+			p.waiting[registry] = map[string]int{}
+		}
+		add(p.busy, namespace, 1)
+		add(p.waiting[registry], namespace, 1)
+	}
+}
+
+// add changes a count, and deletes it when it is zero.
+func add[K comparable](counts map[K]int, of K, n int) {
+	if counts[of] += n; counts[of] == 0 {
+		delete(counts, of)
+	}
+}
+
+// yields reports whether a namespace that uses fewer shares of a registry waits for one. It goes first: otherwise,
+// namespaces with many waiting tasks, which look for a free share more often, would take every share.
+func (p *Pool) yields(registry, namespace string) bool {
+	for other := range p.waiting[registry] {
+		if p.inUse[limit{registry, other}] < p.inUse[limit{registry, namespace}] {
+			return true
+		}
+	}
+	return false
 }
 
 // pauseTogether returns the pause before a task checks again whether a share is free. The parameter waiting is the

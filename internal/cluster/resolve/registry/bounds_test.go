@@ -137,3 +137,37 @@ func TestPoolKeepsFewNames(t *testing.T) {
 		t.Errorf("%d bytes of names are kept, want at most %d; %d tasks of the other namespace are kept, want 400", size, maxKept, others)
 	}
 }
+
+// TestPoolTakesTurns checks that a namespace gets a share of a registry as soon as one is free, even if two others use
+// all of them and have many waiting tasks.
+func TestPoolTakesTurns(t *testing.T) {
+	pool := NewPool(PoolOptions{})
+	task := func(namespace string, i int) key {
+		waits := Target{Stack: types.NamespacedName{Namespace: namespace, Name: fmt.Sprint(i)}, Image: "a"}
+		pool.Read(waits)
+		return key{stack: waits.Stack}
+	}
+	var first *attempt
+	for i := range perRegistry {
+		one, ok := pool.begin(task(fmt.Sprint("loud-", i%2), i))
+		if !ok {
+			t.Fatal("a free share was not given")
+		}
+		if first == nil {
+			first = one
+		}
+	}
+	quiet := task("quiet", 0)
+	if _, ok := pool.begin(quiet); ok {
+		t.Fatal("more shares than exist were given")
+	}
+	first.release()
+	for i := range 2 {
+		if _, ok := pool.begin(task(fmt.Sprint("loud-", i), 10+i)); ok {
+			t.Error("a namespace with a share got the free one, while another without one waits")
+		}
+	}
+	if _, ok := pool.begin(quiet); !ok {
+		t.Error("the namespace that waits did not get the free share")
+	}
+}

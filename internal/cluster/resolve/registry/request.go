@@ -131,7 +131,7 @@ func (p *Pool) drop(of key) {
 
 func (p *Pool) forget(of key) {
 	if task, ok := p.tasks[of]; ok {
-		p.setBusy(task, false)
+		p.setBusy(task, "")
 		p.unkeep(task)
 		delete(p.tasks, of)
 	}

@@ -57,8 +57,8 @@ type task struct {
 	// soon is the value of Watched.Soon. If fresh is true, the next pass uses an answer for another stack only if the
 	// answer is recent (PoolOptions.Fresh).
 	soon, fresh bool
-	// busy reports whether the task waits for a free share of the pool.
-	busy bool
+	// busy is the registry for whose share the task waits. Empty means that it waits for none.
+	busy string
 	// The field place is the task's element in the list of tasks that keep data. The field counted is the number of bytes
 	// that the pool counts for the task.
 	place   *list.Element
