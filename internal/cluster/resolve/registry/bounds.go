@@ -6,9 +6,12 @@ import (
 )
 
 // maxKept is the maximum size, in bytes, of what the pool keeps for the stacks in a namespace: configurations, the
-// metadata of external providers, the names of their images, and long lists of pull Secrets. A stack needs its data until
-// the stack is rolled out.
+// metadata of external providers, the names of their images, and long lists of pull Secrets. A stack needs its data
+// until the stack is rolled out.
 const maxKept = 32 << 20
+
+// maxInAll is the same for the stacks in all namespaces together, because a user can have many namespaces.
+const maxInAll = 3 * maxKept
 
 // kept contains the tasks of a namespace that keep data, oldest first.
 type kept struct {
@@ -17,7 +20,8 @@ type kept struct {
 }
 
 // keep counts the data of a task. The data must not have been counted yet. If all tasks of its namespace together keep
-// more than maxKept bytes, keep forgets the oldest tasks. A later request for dropped data reads it again.
+// more than maxKept bytes, or those of all namespaces more than maxInAll, keep forgets the oldest tasks of the namespace
+// with the most bytes. A later request for dropped data reads it again.
 func (p *Pool) keep(one *task) {
 	if one.counted = one.size(); one.counted == 0 {
 		return
@@ -29,9 +33,25 @@ func (p *Pool) keep(one *task) {
 	}
 	one.place = all.tasks.PushBack(one)
 	all.size += one.counted
-	for all.size > maxKept {
+	for all = p.tooLarge(); all != nil; all = p.tooLarge() {
 		p.forget(all.tasks.Front().Value.(*task).key)
 	}
+}
+
+// tooLarge returns the namespace that keeps the most, if it, or all namespaces together, exceed their limit.
+func (p *Pool) tooLarge() *kept {
+	var largest *kept
+	size := 0
+	for _, one := range p.kept {
+		size += one.size
+		if largest == nil || one.size > largest.size {
+			largest = one
+		}
+	}
+	if largest != nil && (largest.size > maxKept || size > maxInAll) {
+		return largest
+	}
+	return nil
 }
 
 // unkeep stops counting the data that a task keeps.

@@ -100,8 +100,8 @@ func TestPoolWaitsCheaply(t *testing.T) {
 	for i := range 100 {
 		pool.Forget(types.NamespacedName{Namespace: "ns", Name: fmt.Sprint(i)})
 	}
-	if len(pool.busy) != 0 {
-		t.Errorf("%v wait, want none", pool.busy)
+	if len(pool.busy)+len(pool.waiting) != 0 {
+		t.Errorf("%v wait for %v, want none", pool.busy, pool.waiting)
 	}
 }
 
@@ -169,5 +169,52 @@ func TestPoolTakesTurns(t *testing.T) {
 	}
 	if _, ok := pool.begin(quiet); !ok {
 		t.Error("the namespace that waits did not get the free share")
+	}
+}
+
+// TestManyDeadRegistries checks that the work for a thousand images, each from another registry that does not respond,
+// does not grow with the square of their number. It is done while all stacks wait for the pool.
+func TestManyDeadRegistries(t *testing.T) {
+	work := func(count int) float64 {
+		images := make([]string, count)
+		for i := range images {
+			images[i] = fmt.Sprintf("registry-%d.example.com/a:1", i)
+		}
+		return testing.AllocsPerRun(1, func() {
+			pool := NewPool(PoolOptions{})
+			asked := Providers{Stack: types.NamespacedName{Namespace: "ns", Name: "a"}, Images: images}
+			pool.ReadProviders(asked)
+			task := pool.tasks[key{asked.Stack, readProviders}]
+			task.begun = time.Now()
+			for _, image := range images {
+				pool.conclude(task, image, Outcome{Err: fmt.Errorf("read image %q: %w", image, errNonsense)}, false)
+			}
+		})
+	}
+	if few, many := work(100), work(1000); many > 20*few {
+		t.Errorf("1000 images cause %.0f allocations, 100 images %.0f", many, few)
+	}
+}
+
+// TestPoolKeepsLittleInAll checks that the pool keeps a bounded amount of data for all namespaces together, and drops
+// that of the namespaces with the most.
+func TestPoolKeepsLittleInAll(t *testing.T) {
+	pool := NewPool(PoolOptions{})
+	add := func(namespace, name string, size int) Target {
+		added := Target{Stack: types.NamespacedName{Namespace: namespace, Name: name}, Image: "a"}
+		pool.Read(added)
+		concludes(pool, added, Outcome{Image: &Image{Config: make([]byte, size)}})
+		return added
+	}
+	calm := add("calm", "my", maxConfig)
+	for i := range 8 * maxKept / maxConfig {
+		add(fmt.Sprint("loud-", i%8), fmt.Sprint(i), maxConfig)
+	}
+	size := 0
+	for _, one := range pool.kept {
+		size += one.size
+	}
+	if size > maxInAll || !has(pool, calm) {
+		t.Errorf("%d bytes are kept, want at most %d; the other namespace: %t", size, maxInAll, has(pool, calm))
 	}
 }

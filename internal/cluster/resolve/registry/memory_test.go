@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/klauspost/compress/zstd"
@@ -190,14 +191,16 @@ func TestMemoryOfOneImage(t *testing.T) {
 		"long name of a file": labels(map[string]string{
 			LabelDefaultConfig: long, labelConfigFile + long: encoded("{}"),
 		}),
-		"long name of a bad file":   labels(map[string]string{LabelDefaultConfig: long, labelConfigFile + long: "?"}),
-		"long name of no file":      labels(map[string]string{LabelDefaultConfig: long}),
-		"many empty arguments":      `{"config":{"Entrypoint":["a"` + strings.Repeat(`,""`, 7_000) + `]}}`,
-		"long release":              labels(map[string]string{LabelRelease: long}),
-		"long path":                 labels(map[string]string{LabelLayer: digestOfBytes(nil), LabelPath: long}),
-		"long digest":               labels(map[string]string{LabelLayer: "sha256:" + long, LabelPath: "a"}),
-		"unknown version, long":     labels(map[string]string{LabelBase64: encoded("{}"), LabelConfigVersion: long}),
-		"layer without the file":    labels(map[string]string{LabelLayer: digestOfBytes(make([]byte, 1024)), LabelPath: long[:4000]}),
+		"long name of a bad file": labels(map[string]string{LabelDefaultConfig: long, labelConfigFile + long: "?"}),
+		"long name of no file":    labels(map[string]string{LabelDefaultConfig: long}),
+		"many empty arguments":    `{"config":{"Entrypoint":["a"` + strings.Repeat(`,""`, 7_000) + `]}}`,
+		"long release":            labels(map[string]string{LabelRelease: long}),
+		"long path":               labels(map[string]string{LabelLayer: digestOfBytes(nil), LabelPath: long}),
+		"long digest":             labels(map[string]string{LabelLayer: "sha256:" + long, LabelPath: "a"}),
+		"unknown version, long":   labels(map[string]string{LabelBase64: encoded("{}"), LabelConfigVersion: long}),
+		"layer without the file": labels(map[string]string{
+			LabelLayer: digestOfBytes(make([]byte, 1024)), LabelPath: long[:4000],
+		}),
 		"configuration that is 1 B": labels(map[string]string{LabelBase64: "YQ=="}),
 	} {
 		repository := &forged{content: map[string][]byte{}}
@@ -247,8 +250,12 @@ func TestMemoryOfAChallenge(t *testing.T) {
 			t.Fatal(err)
 		}
 		challenge, err := reader.challenge(t.Context(), registry, reader.through)
-		if err != nil || challenge.Parameters["realm"] != "https://auth.example.com/token" || challenge.Parameters["service"] != "a" {
-			t.Fatalf("got %v, %v", challenge, err)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]string{"realm": "https://auth.example.com/token", "service": "a"}
+		if diff := cmp.Diff(want, challenge.Parameters); diff != "" {
+			t.Fatalf("parameters (-want +got):\n%s", diff)
 		}
 	}
 	runtime.GC()

@@ -104,7 +104,8 @@ func NewPool(options PoolOptions) *Pool {
 	options.ProvidersTime = cmp.Or(options.ProvidersTime, providersTime)
 	return &Pool{
 		options: options, queue: share.NewQueue(readers, perNamespace, namespaceOf), reader: New(Options{}),
-		tasks: map[key]*task{}, inUse: map[limit]int{}, busy: map[string]int{}, waiting: map[string]map[string]int{}, kept: map[string]*kept{},
+		tasks: map[key]*task{}, inUse: map[limit]int{}, busy: map[string]int{},
+		waiting: map[string]map[string]int{}, kept: map[string]*kept{},
 	}
 }
 

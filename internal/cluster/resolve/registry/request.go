@@ -98,8 +98,8 @@ func (p *Pool) Watch(watched Watched) (Tag, bool) {
 	return tag, tag != Tag{}
 }
 
-// taskFor returns the task for images, with credentials. If there is no such task, for example because it was dropped to
-// make room for other tasks in the namespace, taskFor makes a new task, which starts after a pause.
+// taskFor returns the task for images, with credentials. If there is no such task, for example because it was dropped
+// to make room for other tasks in the namespace, taskFor makes a new task, which starts after a pause.
 func (p *Pool) taskFor(of key, credentials string, images []string, pause time.Duration) *task {
 	known, ok := p.tasks[of]
 	if ok && known.credentials == credentials && slices.Equal(known.images, images) {

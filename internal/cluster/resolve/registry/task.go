@@ -39,6 +39,8 @@ type task struct {
 	// credentials identifies the pull Secrets of the images.
 	credentials string
 	images      []string
+	// registries holds the registry of each image, after the first registry did not respond.
+	registries map[string]string
 	// found holds the outcomes of the last complete pass over the images. Nil means that no pass is complete yet.
 	found map[string]Outcome
 	// pass holds the outcomes of the current pass. begun is the start of this pass. Zero means that no pass is in
@@ -261,12 +263,24 @@ func (t *task) skipOthers(image string, outcome Outcome, whole, late bool) {
 		case known:
 		case whole:
 			t.pass[other] = outcome
-		case unanswered(outcome.Err) && registryOf(other) == registryOf(image):
+		case unanswered(outcome.Err) && t.registryOf(other) == t.registryOf(image):
 			t.pass[other] = Outcome{Err: fmt.Errorf("read image %q: %w", other, errors.Unwrap(outcome.Err))}
 		case late:
 			t.pass[other] = Outcome{Err: errNoTime}
 		}
 	}
+}
+
+// registryOf returns the registry of an image of the task. Each of a thousand images can have another registry that does
+// not respond, and every failure is compared with all images, so that it parses each name once.
+func (t *task) registryOf(image string) string {
+	if t.registries == nil {
+		t.registries = make(map[string]string, len(t.images))
+		for _, one := range t.images {
+			t.registries[one] = registryOf(one)
+		}
+	}
+	return t.registries[image]
 }
 
 // unanswered reports whether a registry did not respond, so that a request for another image would also fail.
