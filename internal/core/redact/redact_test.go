@@ -63,7 +63,7 @@ func TestKnown(t *testing.T) {
 }
 
 // TestKnownWritten checks that a value is replaced in the forms in which programs write it: JSON, a quoted text, a URL.
-// It also checks that the password in a URL is replaced where it stands alone.
+// It also checks that the password in a URL is replaced where it is alone.
 func TestKnownWritten(t *testing.T) {
 	const value = `p4ss"w\or<d & %/more`
 	var known redact.Known

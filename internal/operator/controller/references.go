@@ -22,8 +22,8 @@ type referenceIndex struct {
 	users  map[reference][]types.NamespacedName
 }
 
-// reference is the beginning of a digest of the kind and the name of an object. Names are long, and a stack can refer to
-// hundreds of objects.
+// reference is the beginning of a digest of the kind and the name of an object. Names are long, and a stack can refer
+// to hundreds of objects.
 type reference [16]byte
 
 func referenceTo(kind, namespace, name string) reference {
