@@ -20,8 +20,8 @@ type kept struct {
 }
 
 // keep counts the data of a task. The data must not have been counted yet. If all tasks of its namespace together keep
-// more than maxKept bytes, or those of all namespaces more than maxInAll, keep forgets the oldest tasks of the namespace
-// with the most bytes. A later request for dropped data reads it again.
+// more than maxKept bytes, or those of all namespaces more than maxInAll, keep forgets the oldest tasks of the
+// namespace with the most bytes. A later request for dropped data reads it again.
 func (p *Pool) keep(one *task) {
 	if one.counted = one.size(); one.counted == 0 {
 		return

@@ -271,8 +271,8 @@ func (t *task) skipOthers(image string, outcome Outcome, whole, late bool) {
 	}
 }
 
-// registryOf returns the registry of an image of the task. Each of a thousand images can have another registry that does
-// not respond, and every failure is compared with all images, so that it parses each name once.
+// registryOf returns the registry of an image of the task. Each of a thousand images can have another registry that
+// does not respond, and every failure is compared with all images, so that it parses each name once.
 func (t *task) registryOf(image string) string {
 	if t.registries == nil {
 		t.registries = make(map[string]string, len(t.images))
