@@ -19,6 +19,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/planner"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/document"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/dryrun"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/typecheck"
 )
 
@@ -106,7 +107,7 @@ func dropped(live *unstructured.Unstructured) []string {
 			texts = append(texts, dryrun.WithPlace(problem, typ)+"; the most recently applied manifest contains this field, which has no effect; correct or remove it")
 		}
 	}
-	return texts
+	return intent.BoundedTexts(texts)
 }
 
 // conditions adds the findings that the operator wrote to the stack's status, because more facts about a running stack

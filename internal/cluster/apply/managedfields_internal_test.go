@@ -64,6 +64,13 @@ func TestSharedFields(t *testing.T) {
 	if fields(2, 1) == fields(0, 0) || !strings.Contains(fields(2, 1).GetRawString(), one) {
 		t.Error("the UID of another object's controller is replaced")
 	}
+	before := shared.known.Len()
+	if _, err := shared.Transform(service(one, strings.Repeat(" ", maxShared)+status)); err != nil {
+		t.Fatal(err)
+	}
+	if after := shared.known.Len(); after != before {
+		t.Errorf("%d sets of fields are stored after a long one, want %d", after, before)
+	}
 	gone := cache.DeletedFinalStateUnknown{Key: "ns/my-service"}
 	if got, err := shared.Transform(gone); err != nil || got != any(gone) {
 		t.Errorf("Transform(%v) = %v, %v", gone, got, err)

@@ -12,6 +12,9 @@ const (
 	// sharedFields is the maximum number of stored sets of fields. Each kind has several sets for each combination of
 	// options.
 	sharedFields = 1024
+	// maxShared is the maximum size, in bytes, of a stored set of fields. A child keeps its own copy of longer ones, which
+	// only tenants write.
+	maxShared = 8 << 10
 	// controllerUID replaces the UID of the object's controller in stored fields. The UID is the only difference between
 	// the fields of similar children. No object has this UID.
 	controllerUID = "00000000-0000-0000-0000-000000000000"
@@ -40,6 +43,9 @@ func (s SharedFields) Transform(object any) (any, error) {
 			continue
 		}
 		text := entry.FieldsV1.GetRawString()
+		if len(text) > maxShared {
+			continue
+		}
 		if controller != "" {
 			text = strings.ReplaceAll(text, controller, controllerUID)
 		}

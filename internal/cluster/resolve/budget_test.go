@@ -238,3 +238,30 @@ func TestConfigMapsOfANamespace(t *testing.T) {
 	}
 	runtime.KeepAlive(of)
 }
+
+// TestConfigMapsOfAllNamespaces checks that the operator remembers a bounded amount for all namespaces together, and
+// forgets the content of the namespaces with the most.
+func TestConfigMapsOfAllNamespaces(t *testing.T) {
+	f := &filled{keys: 1, size: 1000 << 10}
+	of := resolve.NewConfigMaps(f, f)
+	read := func(namespace string, i int) {
+		name := types.NamespacedName{Namespace: namespace, Name: fmt.Sprint("stack", i)}
+		uses := []intent.ConfigMapUse{{Name: fmt.Sprint("c-", namespace, i), Keys: []string{"k0"}}}
+		if _, err := of.Get(t.Context(), name, uses, &resolve.Budget{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := heap()
+	read("calm", 0)
+	for i := range 30 * 8 {
+		read(fmt.Sprint("loud", i%8), i)
+	}
+	if more := int64(heap()) - int64(before); more > 110<<20 {
+		t.Errorf("%d MiB are kept for eight namespaces with 30 MB each, want 96 MiB", more>>20)
+	}
+	reads := f.reads
+	if read("calm", 0); f.reads != reads {
+		t.Error("the content of a namespace with one stack was forgotten")
+	}
+	runtime.KeepAlive(of)
+}

@@ -12,8 +12,12 @@ import (
 // values count once. The bound for the content of images is the same.
 const maxRemembered = 32 << 20
 
+// maxInAll is the same for the stacks in all namespaces together, because a user can have many namespaces.
+const maxInAll = 3 * maxRemembered
+
 // memory remembers the contents of ConfigMaps for stacks. If the stacks in a namespace have more than maxRemembered
-// bytes, the memory forgets those that were read least recently. The operator then reads them again when it needs them.
+// bytes, or those in all namespaces have more than maxInAll, the memory forgets those that were read least recently in
+// the namespace with the most bytes. The operator then reads them again when it needs them.
 type memory struct {
 	mu     sync.Mutex
 	shares map[string]*share // by namespace
@@ -67,9 +71,25 @@ func (m *memory) put(of user, contents map[string]*content) {
 	}
 	s.entries[of] = s.order.PushBack(&remembered{of, contents})
 	s.count(contents, 1)
-	for s.size > maxRemembered {
+	for s = m.tooLarge(); s != nil; s = m.tooLarge() {
 		m.forget(s.order.Front().Value.(*remembered).user) //nolint:forcetypeassert // the list has one type
 	}
+}
+
+// tooLarge returns the largest share if it, or all shares together, exceed their limit.
+func (m *memory) tooLarge() *share {
+	var largest *share
+	all := 0
+	for _, s := range m.shares {
+		all += s.size
+		if largest == nil || s.size > largest.size {
+			largest = s
+		}
+	}
+	if largest != nil && (largest.size > maxRemembered || all > maxInAll) {
+		return largest
+	}
+	return nil
 }
 
 // drop forgets the contents for a user.

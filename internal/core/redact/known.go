@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -85,9 +87,17 @@ func (k *Known) addCredentials(object map[string]any) {
 	}
 }
 
+// add adds a value, and the password in a URL.
 func (k *Known) add(value string) {
-	if isLong(value) {
-		k.values[value] = true
+	if !isLong(value) {
+		return
+	}
+	k.values[value] = true
+	if parts := userParts(value); len(parts) == 2 {
+		k.add(parts[1])
+		if plain, err := url.PathUnescape(parts[1]); err == nil && isLong(plain) {
+			k.values[plain] = true
+		}
 	}
 }
 
@@ -109,11 +119,11 @@ func (k *Known) Text(text string) string {
 		// If one value is a prefix of another, the longer one must come first.
 		var values []string
 		for value := range k.values {
-			values = append(values, value)
+			values = append(values, written(value)...)
 		}
 		for value := range k.withheld {
 			if isLong(value) && !k.names[value] && !k.values[value] {
-				values = append(values, value)
+				values = append(values, written(value)...)
 			}
 		}
 		slices.SortFunc(values, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
@@ -124,4 +134,18 @@ func (k *Known) Text(text string) string {
 		k.replacer = strings.NewReplacer(pairs...)
 	}
 	return Text(k.replacer.Replace(text))
+}
+
+// written returns a value, and the value as programs write it into JSON, into a quoted text and into a URL.
+func written(value string) []string {
+	forms := []string{value, url.QueryEscape(value), url.PathEscape(value)}
+	quoted := []string{strconv.Quote(value)}
+	if data, err := json.Marshal(value); err == nil {
+		quoted = append(quoted, string(data)) // unlike the others, it escapes <, > and &
+	}
+	for _, text := range quoted {
+		forms = append(forms, text[1:len(text)-1])
+	}
+	slices.Sort(forms)
+	return slices.Compact(forms)
 }

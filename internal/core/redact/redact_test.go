@@ -62,6 +62,23 @@ func TestKnown(t *testing.T) {
 	}
 }
 
+// TestKnownWritten checks that a value is replaced in the forms in which programs write it: JSON, a quoted text, a URL.
+// It also checks that the password in a URL is replaced where it is alone.
+func TestKnownWritten(t *testing.T) {
+	const value = `p4ss"w\or<d & %/more`
+	var known redact.Known
+	known.Add(value)
+	known.Add("postgresql://user:p4ss%20w0rd@db/llama")
+	for _, text := range []string{
+		"p4ss w0rd", "p4ss%20w0rd", value, `p4ss\"w\\or<d & %/more`, `p4ss\"w\\or\u003cd \u0026 %/more`, "p4ss%22w%5Cor%3Cd+%26+%25%2Fmore",
+		"p4ss%22w%5Cor%3Cd%20&%20%25%2Fmore",
+	} {
+		if got, want := known.Text("a "+text+" b"), "a <redacted> b"; got != want {
+			t.Errorf("%s: got %q, want %q", text, got, want)
+		}
+	}
+}
+
 // TestKnownObject checks that the credentials in a value that is a JSON object are known, and that its other strings
 // are not.
 func TestKnownObject(t *testing.T) {

@@ -225,6 +225,18 @@ func TestRoomOfAnnotations(t *testing.T) {
 			}
 		})
 	}
+	t.Run("as many annotations as fit into a review", func(t *testing.T) { // it takes minutes if each is looked at again
+		object := decodeYAML(t, []byte(hubDemo))
+		for i := range 100_000 {
+			at(object, "metadata", "annotations")[fmt.Sprintf("key-%05d", i)] = "text"
+		}
+		got := at(convert.FromHub(object), "metadata", "annotations")
+		_, first := got["key-00000"]
+		_, last := got["key-99999"]
+		if size := sizeOf(tree{"metadata": tree{"annotations": got}}); size > limit || size < limit-100 || first || !last {
+			t.Errorf("%d annotations with %d bytes are left, with the first: %t, and the last: %t", len(got), size, first, last)
+		}
+	})
 	hub := decodeYAML(t, []byte(hubDemo))
 	delete(at(hub, "spec"), "overrideConfig")
 	at(hub, "spec")["settings"] = tree{"a": strings.Repeat("x", limit)}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -13,6 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/nesting"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/typecheck"
 )
 
 // restoring describes the values that an annotation may restore in a version. The API server validates a write against
@@ -137,10 +139,15 @@ func (r restoring) mayRestore(p path, value jsontext.Value) bool {
 }
 
 // fits returns an error if a client with the version's Go type could not decode the restored values. One object with
-// such values would make a whole list unreadable.
+// such values would make a whole list unreadable. Any pod can send such an object to the webhook, so a quantity that
+// takes long to decode does not fit either.
 func (r restoring) fits(skeleton tree) error {
 	delete(skeleton, annotations)
-	if err := utiljson.Unmarshal(appendJSON(nil, skeleton), r.object()); err != nil {
+	data, into := appendJSON(nil, skeleton), r.object()
+	if costly := typecheck.Costly(data, reflect.TypeOf(into)); len(costly) > 0 {
+		return fmt.Errorf("a value does not have the type of its field: %s", costly[0])
+	}
+	if err := utiljson.Unmarshal(data, into); err != nil {
 		return fmt.Errorf("a value does not have the type of its field: %w", err)
 	}
 	return nil

@@ -63,6 +63,11 @@ func TestForgedDataIsIgnored(t *testing.T) {
 			olderDemo, forged("/spec/settings", "", `{"a":"`+strings.Repeat("x", 300<<10)+`"}`),
 			notOurs,
 		},
+		// Without a bound, an exponent of nine digits takes minutes and gigabytes to decode.
+		"a quantity with a large exponent": {
+			strings.Replace(olderDemo, "server: {", "server: {containerSpec: {resources: {limits: {cpu: \"1e-99999\"}}}, ", 1),
+			forged("/spec/workload/resources/limits/cpu", `"1e-99999"`, `"1e-99999"`), otherType,
+		},
 		"a name":                        {olderDemo, forged("/metadata/name", "", `"b"`), noPlace},
 		"the status":                    {olderDemo, forged("/status/phase", "", `"Ready"`), noPlace},
 		"the kind":                      {olderDemo, forged("/kind", "", `"Pod"`), noPlace},

@@ -1,6 +1,10 @@
 package convert
 
 import (
+	"cmp"
+	"maps"
+	"slices"
+
 	"github.com/go-json-experiment/json/jsontext"
 	"k8s.io/apimachinery/pkg/api/validation"
 
@@ -30,21 +34,28 @@ func (l losses) write(content tree, complete bool) {
 
 // makeRoom removes annotations that conversion did not write, the longest first, until the annotations no longer exceed
 // the limit. An object exceeds the limit if its annotations reached the limit before conversion added an annotation.
-// Such an object must not break other users' list requests.
+// Such an object must not break other users' list requests. Any pod can send an object with half a million annotations
+// to the webhook, so makeRoom looks at each once.
 func makeRoom(content tree) {
+	if !exceeds(content, 0) {
+		return
+	}
 	given := fields(content[annotations])
-	for exceeds(content, 0) {
-		longest, most := "", -1
-		for key, v := range given {
-			ours := key == names.AnnotationCompat || key == names.AnnotationConversionData
-			if n := len(text(v)); !ours && (n > most || n == most && key < longest) {
-				longest, most = key, n
-			}
-		}
-		if most < 0 {
+	size, lengths := 0, make(map[string]int, len(given))
+	for key, v := range given {
+		lengths[key] = len(text(v))
+		size += len(key) + lengths[key]
+	}
+	removable := slices.DeleteFunc(slices.Collect(maps.Keys(given)), func(key string) bool {
+		return key == names.AnnotationCompat || key == names.AnnotationConversionData
+	})
+	slices.SortFunc(removable, func(a, b string) int { return cmp.Or(lengths[b]-lengths[a], cmp.Compare(a, b)) })
+	for _, key := range removable {
+		if size <= maxAnnotations {
 			return
 		}
-		delete(given, longest)
+		size -= len(key) + lengths[key]
+		delete(given, key)
 	}
 }
 

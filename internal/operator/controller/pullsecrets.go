@@ -17,13 +17,16 @@ import (
 
 // pullSources contains the names of the objects from which the kubelet reads credentials for the stack's pods.
 type pullSources struct {
-	Secrets        []string `json:"secrets,omitempty"`
-	ServiceAccount string   `json:"serviceAccount,omitempty"`
+	// Stack is the UID of the stack. A new stack with the name of a deleted one, whose author can be another user, does
+	// not use the content that was read for the deleted one.
+	Stack          types.UID `json:"stack,omitempty"`
+	Secrets        []string  `json:"secrets,omitempty"`
+	ServiceAccount string    `json:"serviceAccount,omitempty"`
 }
 
 // credentialsOf encodes the pullSources of a stack for pullCredentials.
 func credentialsOf(stack *stack) (string, error) {
-	sources := pullSources{ServiceAccount: render.ServiceAccountName(stack)}
+	sources := pullSources{Stack: stack.UID, ServiceAccount: render.ServiceAccountName(stack)}
 	if workload := stack.Spec.Workload; workload != nil && workload.Overrides != nil {
 		for _, secret := range workload.Overrides.ImagePullSecrets {
 			sources.Secrets = append(sources.Secrets, secret.Name)

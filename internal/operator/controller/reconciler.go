@@ -156,7 +156,7 @@ func (r *Reconciler) forget(name types.NamespacedName) {
 	r.applier.Forget(name)
 	r.configMaps.Forget(name)
 	r.references.forget(name)
-	r.statuses.forget(name)
+	r.statuses.written.Remove(name)
 	metrics.Forget(name)
 	r.pool.Forget(name)
 	r.pool.ForgetProviders(name)

@@ -1,7 +1,10 @@
 package controller
 
 import (
+	"bytes"
 	"cmp"
+	"crypto/sha256"
+	"maps"
 	"slices"
 	"sync"
 
@@ -16,45 +19,43 @@ import (
 type referenceIndex struct {
 	mu     sync.RWMutex
 	stacks map[types.NamespacedName][]reference
-	users  map[reference]map[types.NamespacedName]bool
+	users  map[reference][]types.NamespacedName
 }
 
-type reference struct {
-	kind string
-	name types.NamespacedName
+// reference is the beginning of a digest of the kind and the name of an object. Names are long, and a stack can refer
+// to hundreds of objects.
+type reference [16]byte
+
+func referenceTo(kind, namespace, name string) reference {
+	sum := sha256.Sum256([]byte(kind + "/" + namespace + "/" + name))
+	return reference(sum[:len(reference{})])
 }
 
 func newReferenceIndex() *referenceIndex {
 	return &referenceIndex{
-		stacks: map[types.NamespacedName][]reference{},
-		users:  map[reference]map[types.NamespacedName]bool{},
+		stacks: map[types.NamespacedName][]reference{}, users: map[reference][]types.NamespacedName{},
 	}
 }
 
 // set replaces the references of the stack.
 func (i *referenceIndex) set(stack types.NamespacedName, secrets []intent.SecretUse, configMaps []intent.ConfigMapUse) {
-	references := make([]reference, 0, len(secrets)+len(configMaps))
-	add := func(kind, namespace, name string) {
-		r := reference{kind, types.NamespacedName{Namespace: cmp.Or(namespace, stack.Namespace), Name: name}}
-		if !slices.Contains(references, r) {
-			references = append(references, r)
-		}
-	}
+	all := map[reference]bool{}
 	for _, use := range secrets {
-		add(kindSecret, "", use.Secret)
+		all[referenceTo(kindSecret, stack.Namespace, use.Secret)] = true
 	}
 	for _, use := range configMaps {
-		add(kindConfigMap, use.Namespace, use.Name)
+		all[referenceTo(kindConfigMap, cmp.Or(use.Namespace, stack.Namespace), use.Name)] = true
 	}
+	references := slices.SortedFunc(maps.Keys(all), func(a, b reference) int { return bytes.Compare(a[:], b[:]) })
 	i.mu.Lock()
 	defer i.mu.Unlock()
+	if slices.Equal(references, i.stacks[stack]) {
+		return
+	}
 	i.drop(stack)
 	i.stacks[stack] = references
 	for _, r := range references {
-		if i.users[r] == nil {
-			i.users[r] = map[types.NamespacedName]bool{}
-		}
-		i.users[r][stack] = true
+		i.users[r] = append(i.users[r], stack)
 	}
 }
 
@@ -66,7 +67,7 @@ func (i *referenceIndex) forget(stack types.NamespacedName) {
 
 func (i *referenceIndex) drop(stack types.NamespacedName) {
 	for _, r := range i.stacks[stack] {
-		delete(i.users[r], stack)
+		i.users[r] = slices.DeleteFunc(i.users[r], func(user types.NamespacedName) bool { return user == stack })
 		if len(i.users[r]) == 0 {
 			delete(i.users, r)
 		}
@@ -78,15 +79,16 @@ func (i *referenceIndex) drop(stack types.NamespacedName) {
 func (i *referenceIndex) used(kind string, name types.NamespacedName) bool {
 	i.mu.RLock()
 	defer i.mu.RUnlock()
-	return len(i.users[reference{kind, name}]) > 0
+	return len(i.users[referenceTo(kind, name.Namespace, name.Name)]) > 0
 }
 
 // requestsFor returns requests for the stacks that refer to the object.
 func (i *referenceIndex) requestsFor(kind string, name types.NamespacedName) []reconcile.Request {
 	i.mu.RLock()
 	defer i.mu.RUnlock()
-	requests := make([]reconcile.Request, 0, len(i.users[reference{kind, name}]))
-	for user := range i.users[reference{kind, name}] {
+	users := i.users[referenceTo(kind, name.Namespace, name.Name)]
+	requests := make([]reconcile.Request, 0, len(users))
+	for _, user := range users {
 		requests = append(requests, reconcile.Request{NamespacedName: user})
 	}
 	return requests

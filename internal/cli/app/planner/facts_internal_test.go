@@ -1,20 +1,26 @@
 package planner
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/kube"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/document"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/facts"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
@@ -113,4 +119,60 @@ func objectsOf(t *testing.T, found dryrun.Outcome) []string {
 		texts = append(texts, string(object.Text))
 	}
 	return texts
+}
+
+// TestFewLongObjects checks that a reader that looks at all stacks does not keep long Deployments or many ConfigMaps,
+// which tenants can write, and that it still reads the long Deployment of a stack.
+func TestFewLongObjects(t *testing.T) {
+	scheme, err := testutil.NewScheme()
+	if err != nil {
+		t.Fatal(err)
+	}
+	labels := map[string]string{names.LabelManagedBy: names.ManagedBy}
+	short := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "short", Labels: labels}}
+	long := short.DeepCopy()
+	long.Name, long.Spec.Template.Spec.Containers = "long", make([]corev1.Container, 1000)
+	objects := []client.Object{short, long}
+	for i := range 5 {
+		objects = append(objects, &corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: fmt.Sprint(i)},
+			Data:       map[string]string{"a": strings.Repeat("a", maxMapped/4)},
+		})
+	}
+	r := New(&kube.Cluster{
+		Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build(), Namespace: "team",
+	}, "")
+	if err := r.ListDeployments(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
+	key := dryrun.Key{Namespace: "team", Name: long.Name}
+	if kept, listed := r.deployments[key]; !listed || kept != nil {
+		t.Errorf("the long Deployment is listed: %t, and has %d containers", listed, len(kept.Spec.Template.Spec.Containers))
+	}
+	for name, want := range map[string]int{short.Name: 0, long.Name: 1000, "missing": -1} {
+		stack := &v1alpha2.LlamaStackDistribution{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: name}}
+		found, err := r.Running(t.Context(), stack)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := -1
+		if found.Deployment != nil {
+			got = len(found.Deployment.Spec.Template.Spec.Containers)
+		}
+		if got != want {
+			t.Errorf("the Deployment of stack %q has %d containers, want %d", name, got, want)
+		}
+	}
+	size := 0
+	for i := range 5 {
+		if _, err := r.configMap(t.Context(), dryrun.Key{Namespace: "team", Name: fmt.Sprint(i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, kept := range r.configMaps {
+		size += kept.Size()
+	}
+	if size > maxMapped || size == 0 {
+		t.Errorf("%d bytes of ConfigMaps are kept, want at most %d", size, maxMapped)
+	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/kube"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/manifests"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/stub"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/facts"
@@ -45,7 +46,9 @@ type Reader struct {
 	operatorNamespace string
 	// related contains the images in the RELATED_IMAGE variables of the operator. Nil means that they are not known.
 	related distribution.Overrides
-	// deployments contains the Deployments of all stacks, if they were listed.
+	// mapped is the number of bytes of the ConfigMaps in configMaps.
+	mapped int
+	// deployments contains the Deployments of all stacks, if they were listed. The value is nil for a long one.
 	deployments map[dryrun.Key]*appsv1.Deployment
 	// everywhere contains the stacks in all namespaces, if they were listed.
 	everywhere []*v1alpha2.LlamaStackDistribution
@@ -109,6 +112,9 @@ func (r *Reader) read(ctx context.Context, resource schema.GroupResource, key dr
 	}
 }
 
+// maxMapped is the maximum number of bytes of the ConfigMaps that a Reader keeps, so as not to read them again.
+const maxMapped = 32 << 20
+
 // configMap returns a ConfigMap. It returns nil for a ConfigMap that does not exist, or that the caller cannot read.
 func (r *Reader) configMap(ctx context.Context, key dryrun.Key) (*corev1.ConfigMap, error) {
 	if found, known := r.configMaps[key]; known || key.Name == "" {
@@ -121,6 +127,10 @@ func (r *Reader) configMap(ctx context.Context, key dryrun.Key) (*corev1.ConfigM
 	}
 	if !found {
 		configMap = nil
+	}
+	if r.mapped += configMap.Size(); r.mapped > maxMapped {
+		clear(r.configMaps)
+		r.mapped = configMap.Size()
 	}
 	r.configMaps[key] = configMap
 	return configMap, nil
@@ -218,8 +228,8 @@ func (r *Reader) Stacks(ctx context.Context, names []string) ([]v1alpha2.LlamaSt
 func (r *Reader) Running(ctx context.Context, stack *v1alpha2.LlamaStackDistribution) (*facts.Running, error) {
 	r.compareVersion(stack)
 	key := dryrun.Key{Namespace: stack.Namespace, Name: names.Deployment(stack.Name)}
-	deployment := r.deployments[key]
-	if r.deployments == nil {
+	deployment, listed := r.deployments[key]
+	if r.deployments == nil || listed && deployment == nil {
 		deployment = &appsv1.Deployment{}
 		exists, err := r.read(ctx, deploymentResource, key, deployment)
 		if err != nil {
@@ -242,28 +252,42 @@ func (r *Reader) Running(ctx context.Context, stack *v1alpha2.LlamaStackDistribu
 	return found, err
 }
 
-// ListDeployments reads the Deployments of all stacks with one request.
+// deploymentsPerPage is the number of Deployments in a page. Each can need 15 MB of memory.
+const deploymentsPerPage = 50
+
+// ListDeployments reads the Deployments of all stacks, a page at a time. It does not keep long ones, because anyone can
+// give a Deployment the label: Running reads them one by one.
 func (r *Reader) ListDeployments(ctx context.Context, everywhere bool) error {
 	namespace := r.Cluster.Namespace
 	if everywhere {
 		namespace = ""
 	}
-	var list appsv1.DeploymentList
-	err := r.list(ctx, &list, namespace, client.MatchingLabels{names.LabelManagedBy: names.ManagedBy})
-	r.deployments = make(map[dryrun.Key]*appsv1.Deployment, len(list.Items))
-	for i := range list.Items {
-		one := &list.Items[i]
-		r.deployments[dryrun.Key{Namespace: one.Namespace, Name: one.Name}] = one
-	}
-	return err
+	list := &appsv1.DeploymentList{}
+	r.deployments = map[dryrun.Key]*appsv1.Deployment{}
+	err := r.Cluster.Pages(ctx, list, deploymentResource, func() error {
+		for i := range list.Items {
+			one := &list.Items[i]
+			key := dryrun.Key{Namespace: one.Namespace, Name: one.Name}
+			if r.deployments[key] = nil; !stub.Exceeds(one, stub.MaxWhole) {
+				r.deployments[key] = one.DeepCopy()
+			}
+		}
+		return nil
+	}, client.InNamespace(namespace), client.MatchingLabels{names.LabelManagedBy: names.ManagedBy},
+		client.Limit(deploymentsPerPage))
+	return r.unlessDenied(err)
 }
 
 // list reads Deployments. The list is empty if the caller cannot read them.
 func (r *Reader) list(
 	ctx context.Context, into *appsv1.DeploymentList, namespace string, labels client.MatchingLabels,
 ) error {
-	err := kube.Explain(r.Cluster.List(ctx, into, client.InNamespace(namespace), labels), "list", deploymentResource,
-		namespace)
+	err := r.Cluster.List(ctx, into, client.InNamespace(namespace), labels)
+	return r.unlessDenied(kube.Explain(err, "list", deploymentResource, namespace))
+}
+
+// unlessDenied returns an error, unless it is about a missing permission, which it records.
+func (r *Reader) unlessDenied(err error) error {
 	if _, denied := errors.AsType[*kube.Denied](err); denied {
 		r.Missing("%v", err)
 		return nil

@@ -26,8 +26,10 @@ func TestWrittenAddress(t *testing.T) {
 		"127.0.0.1": false, "127.0.0.1.": false, "169.254.169.254:80": false, "[::1]:443": false, "[fe80::1%25eth0]": false,
 		"[::ffff:127.0.0.1]": false,
 		"2130706433":         false, "0x7f000001": false, "0x7f.1": false, "127.1": false, "0177.0.0.1": false,
-		"127.0.0.09":           false,
-		"1.0x":                 false,
+		"127.0.0.09": false,
+		"1.0x":       false,
+		// net/http turns these hosts into 169.254.169.254 and 127.0.0.1.
+		"169.254.169.２５４": false, "%EF%BC%91%EF%BC%92%EF%BC%97.0.0.%EF%BC%91": false, "169。254。169。254": false,
 		"insecure.example.com": true, "127.0.0.2:5000": true,
 	} {
 		var outside asked

@@ -5,9 +5,13 @@ import (
 	"time"
 )
 
-// maxKept is the maximum size, in bytes, of the data that the pool keeps from images for the stacks in a namespace:
-// configurations and the metadata of external providers. A stack needs its data until the stack is rolled out.
+// maxKept is the maximum size, in bytes, of what the pool keeps for the stacks in a namespace: configurations, the
+// metadata of external providers, the names of their images, and long lists of pull Secrets. A stack needs its data
+// until the stack is rolled out.
 const maxKept = 32 << 20
+
+// maxInAll is the same for the stacks in all namespaces together, because a user can have many namespaces.
+const maxInAll = 3 * maxKept
 
 // kept contains the tasks of a namespace that keep data, oldest first.
 type kept struct {
@@ -16,9 +20,10 @@ type kept struct {
 }
 
 // keep counts the data of a task. The data must not have been counted yet. If all tasks of its namespace together keep
-// more than maxKept bytes, keep drops the data of the oldest tasks. A later request for dropped data reads it again.
+// more than maxKept bytes, or those of all namespaces more than maxInAll, keep forgets the oldest tasks of the
+// namespace with the most bytes. A later request for dropped data reads it again.
 func (p *Pool) keep(one *task) {
-	if one.counted = sizeOf(one.found); one.counted == 0 {
+	if one.counted = one.size(); one.counted == 0 {
 		return
 	}
 	all, ok := p.kept[one.stack.Namespace]
@@ -28,11 +33,25 @@ func (p *Pool) keep(one *task) {
 	}
 	one.place = all.tasks.PushBack(one)
 	all.size += one.counted
-	for all.size > maxKept {
-		oldest := all.tasks.Front().Value.(*task)
-		p.unkeep(oldest)
-		oldest.found, oldest.pass, oldest.dropped = nil, nil, true
+	for all = p.tooLarge(); all != nil; all = p.tooLarge() {
+		p.forget(all.tasks.Front().Value.(*task).key)
 	}
+}
+
+// tooLarge returns the namespace that keeps the most, if it, or all namespaces together, exceed their limit.
+func (p *Pool) tooLarge() *kept {
+	var largest *kept
+	size := 0
+	for _, one := range p.kept {
+		size += one.size
+		if largest == nil || one.size > largest.size {
+			largest = one
+		}
+	}
+	if largest != nil && (largest.size > maxKept || size > maxInAll) {
+		return largest
+	}
+	return nil
 }
 
 // unkeep stops counting the data that a task keeps.
@@ -49,17 +68,41 @@ func (p *Pool) unkeep(one *task) {
 	}
 }
 
-// setBusy records whether a task waits for a free share of the pool.
-func (p *Pool) setBusy(one *task, waits bool) {
-	if one.busy == waits {
-		return
-	}
+// setBusy records the registry for whose share a task waits. An empty registry means that it waits for none.
+func (p *Pool) setBusy(one *task, registry string) {
 	namespace := one.stack.Namespace
-	if one.busy = waits; waits {
-		p.busy[namespace]++
-	} else if p.busy[namespace]--; p.busy[namespace] == 0 {
-		delete(p.busy, namespace)
+	if one.busy != "" {
+		add(p.busy, namespace, -1)
+		add(p.waiting[one.busy], namespace, -1)
+		if len(p.waiting[one.busy]) == 0 {
+			delete(p.waiting, one.busy)
+		}
 	}
+	if one.busy = registry; registry != "" {
+		if p.waiting[registry] == nil {
+			p.waiting[registry] = map[string]int{}
+		}
+		add(p.busy, namespace, 1)
+		add(p.waiting[registry], namespace, 1)
+	}
+}
+
+// add changes a count, and deletes it when it is zero.
+func add[K comparable](counts map[K]int, of K, n int) {
+	if counts[of] += n; counts[of] == 0 {
+		delete(counts, of)
+	}
+}
+
+// yields reports whether a namespace that uses fewer shares of a registry waits for one. It goes first: otherwise,
+// namespaces with many waiting tasks, which look for a free share more often, would take every share.
+func (p *Pool) yields(registry, namespace string) bool {
+	for other := range p.waiting[registry] {
+		if p.inUse[limit{registry, other}] < p.inUse[limit{registry, namespace}] {
+			return true
+		}
+	}
+	return false
 }
 
 // pauseTogether returns the pause before a task checks again whether a share is free. The parameter waiting is the

@@ -3,6 +3,7 @@ package registry
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -99,7 +100,121 @@ func TestPoolWaitsCheaply(t *testing.T) {
 	for i := range 100 {
 		pool.Forget(types.NamespacedName{Namespace: "ns", Name: fmt.Sprint(i)})
 	}
-	if len(pool.busy) != 0 {
-		t.Errorf("%v wait, want none", pool.busy)
+	if len(pool.busy)+len(pool.waiting) != 0 {
+		t.Errorf("%v wait for %v, want none", pool.busy, pool.waiting)
+	}
+}
+
+// TestPoolKeepsFewNames checks that long lists of images and pull Secrets count for the namespace of their stacks. The
+// specs that contain them are not in memory.
+func TestPoolKeepsFewNames(t *testing.T) {
+	long := strings.Repeat("a", 200)
+	images := make([]string, 1000)
+	for i := range images {
+		images[i] = fmt.Sprintf("registry.example.com/%s/%d", long, i)
+	}
+	pool := NewPool(PoolOptions{})
+	for i := range 400 {
+		stack := types.NamespacedName{Namespace: "ns", Name: fmt.Sprint(i)}
+		credentials := strings.Repeat(fmt.Sprintf("%04d", i), 32<<10)
+		pool.Read(Target{Stack: stack, Image: "a", Credentials: credentials})
+		pool.Watch(Watched{Target: Target{Stack: stack, Image: "a", Credentials: credentials}})
+		pool.ReadProviders(Providers{Stack: stack, Images: images, Credentials: credentials})
+		other := types.NamespacedName{Namespace: "other", Name: fmt.Sprint(i)}
+		pool.Watch(Watched{Target: Target{Stack: other, Image: "a", Credentials: "{}"}})
+	}
+	size, others := 0, 0
+	for key, task := range pool.tasks {
+		size += len(task.credentials)
+		for _, image := range task.images {
+			size += len(image)
+		}
+		if key.stack.Namespace == "other" {
+			others++
+		}
+	}
+	if size > maxKept || others != 400 {
+		t.Errorf("%d bytes of names are kept, want at most %d; %d tasks of the other namespace are kept, want 400", size, maxKept, others)
+	}
+}
+
+// TestPoolTakesTurns checks that a namespace gets a share of a registry as soon as one is free, even if two others use
+// all of them and have many waiting tasks.
+func TestPoolTakesTurns(t *testing.T) {
+	pool := NewPool(PoolOptions{})
+	task := func(namespace string, i int) key {
+		waits := Target{Stack: types.NamespacedName{Namespace: namespace, Name: fmt.Sprint(i)}, Image: "a"}
+		pool.Read(waits)
+		return key{stack: waits.Stack}
+	}
+	var first *attempt
+	for i := range perRegistry {
+		one, ok := pool.begin(task(fmt.Sprint("loud-", i%2), i))
+		if !ok {
+			t.Fatal("a free share was not given")
+		}
+		if first == nil {
+			first = one
+		}
+	}
+	quiet := task("quiet", 0)
+	if _, ok := pool.begin(quiet); ok {
+		t.Fatal("more shares than exist were given")
+	}
+	first.release()
+	for i := range 2 {
+		if _, ok := pool.begin(task(fmt.Sprint("loud-", i), 10+i)); ok {
+			t.Error("a namespace with a share got the free one, while another without one waits")
+		}
+	}
+	if _, ok := pool.begin(quiet); !ok {
+		t.Error("the namespace that waits did not get the free share")
+	}
+}
+
+// TestManyDeadRegistries checks that the work for a thousand images, each from another registry that does not respond,
+// does not grow with the square of their number. It is done while all stacks wait for the pool.
+func TestManyDeadRegistries(t *testing.T) {
+	work := func(count int) float64 {
+		images := make([]string, count)
+		for i := range images {
+			images[i] = fmt.Sprintf("registry-%d.example.com/a:1", i)
+		}
+		return testing.AllocsPerRun(1, func() {
+			pool := NewPool(PoolOptions{})
+			asked := Providers{Stack: types.NamespacedName{Namespace: "ns", Name: "a"}, Images: images}
+			pool.ReadProviders(asked)
+			task := pool.tasks[key{asked.Stack, readProviders}]
+			task.begun = time.Now()
+			for _, image := range images {
+				pool.conclude(task, image, Outcome{Err: fmt.Errorf("read image %q: %w", image, errNonsense)}, false)
+			}
+		})
+	}
+	if few, many := work(100), work(1000); many > 20*few {
+		t.Errorf("1000 images cause %.0f allocations, 100 images %.0f", many, few)
+	}
+}
+
+// TestPoolKeepsLittleInAll checks that the pool keeps a bounded amount of data for all namespaces together, and drops
+// that of the namespaces with the most.
+func TestPoolKeepsLittleInAll(t *testing.T) {
+	pool := NewPool(PoolOptions{})
+	add := func(namespace, name string, size int) Target {
+		added := Target{Stack: types.NamespacedName{Namespace: namespace, Name: name}, Image: "a"}
+		pool.Read(added)
+		concludes(pool, added, Outcome{Image: &Image{Config: make([]byte, size)}})
+		return added
+	}
+	calm := add("calm", "my", maxConfig)
+	for i := range 8 * maxKept / maxConfig {
+		add(fmt.Sprint("loud-", i%8), fmt.Sprint(i), maxConfig)
+	}
+	size := 0
+	for _, one := range pool.kept {
+		size += one.size
+	}
+	if size > maxInAll || !has(pool, calm) {
+		t.Errorf("%d bytes are kept, want at most %d; the other namespace: %t", size, maxInAll, has(pool, calm))
 	}
 }

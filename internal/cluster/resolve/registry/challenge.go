@@ -62,8 +62,25 @@ func (r *Reader) challenge(
 	if err != nil {
 		return nil, sanitize(err)
 	}
+	challenge = inShort(challenge)
 	r.challenges.Add(registry.RegistryStr(), challenge)
 	return challenge, nil
+}
+
+// maxParameter is the maximum size, in bytes, of a parameter of a challenge. A longer one counts as missing.
+const maxParameter = 8 << 10
+
+// inShort returns the parts of a challenge that a session uses, in copies. A header can have tens of thousands of
+// parameters, which need megabytes of memory.
+func inShort(challenge *transport.Challenge) *transport.Challenge {
+	kept := &transport.Challenge{Insecure: challenge.Insecure, Parameters: map[string]string{}}
+	kept.Scheme = strings.Clone(challenge.Scheme[:min(len(challenge.Scheme), maxShown)])
+	for _, name := range []string{"realm", "service"} {
+		if value, ok := challenge.Parameters[name]; ok && len(value) <= maxParameter {
+			kept.Parameters[name] = strings.Clone(value)
+		}
+	}
+	return kept
 }
 
 // token returns the token for a repository. The token is empty if the registry does not require a token.

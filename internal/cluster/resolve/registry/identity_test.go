@@ -414,7 +414,7 @@ func TestCloudIdentityOfATag(t *testing.T) {
 	pool.reader = c.reader(t, Options{CloudIdentity: []string{ecrHost}})
 	for range 3 {
 		outcome, keeps := compare()
-		if kept, ok := keeps.(*Keychain); outcome.Err != nil || !ok || kept.size() != 0 {
+		if kept, ok := keeps.(*Keychain); outcome.Err != nil || !ok || kept.finish() != 0 {
 			t.Fatalf("got %v, keeps %T", outcome.Err, keeps)
 		}
 	}

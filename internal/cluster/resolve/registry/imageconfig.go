@@ -36,7 +36,7 @@ func (c *imageConfig) labels(ctx context.Context) (map[string]string, error) {
 	if err := c.addLabels(ctx, found, known...); err != nil {
 		return nil, err
 	}
-	if file, ok := found[LabelDefaultConfig]; ok {
+	if file, ok := found[LabelDefaultConfig]; ok && len(file) <= maxPath {
 		if err := c.addLabels(ctx, found, labelConfigFile+file); err != nil {
 			return nil, err
 		}
@@ -77,8 +77,10 @@ func (c *imageConfig) addLabels(ctx context.Context, into map[string]string, nam
 }
 
 const (
-	// maxEntrypoint is the maximum size, in bytes, of an entrypoint that the operator uses.
+	// maxEntrypoint is the maximum size, in bytes, of an entrypoint that the operator uses. Each argument counts as its
+	// length and the size of an empty string in memory.
 	maxEntrypoint = 4 << 10
+	emptyArgument = 16
 	// maxRawEntrypoint bounds the entrypoint as JSON, in which an escaped byte takes up to six bytes.
 	maxRawEntrypoint = 6 * maxEntrypoint
 )
@@ -99,7 +101,7 @@ func (c *imageConfig) entrypoint() ([]string, error) {
 	}
 	size := 0
 	for _, argument := range found {
-		size += len(argument)
+		size += emptyArgument + len(argument)
 	}
 	if size > maxEntrypoint {
 		return nil, nil

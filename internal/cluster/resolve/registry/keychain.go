@@ -110,10 +110,12 @@ func parent(repository string) (string, bool) {
 	return repository[:max(i, 0)], i > 0
 }
 
-// size returns the size, in bytes, of the kept credentials.
-func (k *Keychain) size() int {
+// finish drops what only Add needs, and returns the size, in bytes, of what is kept.
+func (k *Keychain) finish() int {
+	k.Repositories, k.covers = nil, nil
 	total, counted := 0, map[*keychainEntry]bool{}
-	for _, entry := range k.best {
+	for repository, entry := range k.best {
+		total += len(repository)
 		if !counted[entry] {
 			counted[entry] = true
 			total += entry.size()

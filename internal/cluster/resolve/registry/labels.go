@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"bytes"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -74,6 +75,9 @@ func configSource(labels map[string]string) (*source, error) {
 		return inLayer(digest, labels[LabelPath])
 	}
 	if file, ok := labels[LabelDefaultConfig]; ok {
+		if len(file) > maxPath {
+			return nil, &LabelError{Label: LabelDefaultConfig, Err: fmt.Errorf("%q is not the name of a file", shorten(file))}
+		}
 		label := labelConfigFile + file
 		text, ok := labels[label]
 		if !ok {
@@ -95,7 +99,7 @@ func configVersion(labels map[string]string) (string, error) {
 	if err := baseconfig.CheckVersion(shorten(version)); err != nil {
 		return "", &LabelError{Label: LabelConfigVersion, Err: err}
 	}
-	return version, nil
+	return strings.Clone(version), nil // a part of the value would keep all of it in memory
 }
 
 func inline(label, text string) (*source, error) {
@@ -106,7 +110,8 @@ func inline(label, text string) (*source, error) {
 	if err != nil {
 		return nil, &LabelError{Label: label, Err: errors.New("the value is not base64; encode the configuration in base64")}
 	}
-	return &source{label: label, data: data}, nil
+	// The decoder ignores line breaks, but makes room for them.
+	return &source{label: label, data: bytes.Clone(data)}, nil
 }
 
 func inLayer(digest, file string) (*source, error) {

@@ -118,7 +118,7 @@ func fileIn(layer io.Reader, file string) ([]byte, error) {
 	for range maxEntries {
 		header, err := archive.Next()
 		if errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("%w: %q does not exist; %s", errNoFile, file, setPath)
+			return nil, fmt.Errorf("%w: %q does not exist; %s", errNoFile, shorten(file), setPath)
 		}
 		if err != nil {
 			return nil, err
@@ -127,7 +127,7 @@ func fileIn(layer io.Reader, file string) ([]byte, error) {
 			continue
 		}
 		if header.Typeflag != tar.TypeReg {
-			return nil, fmt.Errorf("%w: %q is not a regular file; %s", errNoFile, file, setPath)
+			return nil, fmt.Errorf("%w: %q is not a regular file; %s", errNoFile, shorten(file), setPath)
 		}
 		if header.Size > maxConfig {
 			return nil, tooLarge("configuration", maxConfig)
@@ -138,7 +138,7 @@ func fileIn(layer io.Reader, file string) ([]byte, error) {
 		}
 		return data.Bytes(), nil
 	}
-	return nil, fmt.Errorf("%w: %q is not among the first %d entries; %s", errNoFile, file, maxEntries, useBase64)
+	return nil, fmt.Errorf("%w: %q is not among the first %d entries; %s", errNoFile, shorten(file), maxEntries, useBase64)
 }
 
 // boundedReader limits the length of content. A read returns the error in `exceeded` if the content is longer than

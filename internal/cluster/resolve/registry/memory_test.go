@@ -12,7 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/klauspost/compress/zstd"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -173,6 +175,117 @@ func TestMemoryOfManyImages(t *testing.T) {
 		} else {
 			t.Logf("%s: %d MiB", form, peak>>20)
 		}
+	}
+}
+
+// TestMemoryOfOneImage checks that what a reader keeps of an image, or of the reason why it cannot be used, is small,
+// even if its labels and its entrypoint are as long as a registry allows. The pool keeps it for each stack.
+func TestMemoryOfOneImage(t *testing.T) {
+	const most = 64 << 10
+	long := strings.Repeat("a", 1<<20)
+	for name, config := range map[string]string{
+		"blanks around a version": labels(map[string]string{
+			LabelBase64: encoded("{}"), LabelConfigVersion: strings.Repeat(" ", 3<<20) + "2",
+		}),
+		"line breaks in base64": labels(map[string]string{LabelBase64: "e3" + strings.Repeat("\n", maxConfig) + "0="}),
+		"long name of a file": labels(map[string]string{
+			LabelDefaultConfig: long, labelConfigFile + long: encoded("{}"),
+		}),
+		"long name of a bad file": labels(map[string]string{LabelDefaultConfig: long, labelConfigFile + long: "?"}),
+		"long name of no file":    labels(map[string]string{LabelDefaultConfig: long}),
+		"many empty arguments":    `{"config":{"Entrypoint":["a"` + strings.Repeat(`,""`, 7_000) + `]}}`,
+		"long release":            labels(map[string]string{LabelRelease: long}),
+		"long path":               labels(map[string]string{LabelLayer: digestOfBytes(nil), LabelPath: long}),
+		"long digest":             labels(map[string]string{LabelLayer: "sha256:" + long, LabelPath: "a"}),
+		"unknown version, long":   labels(map[string]string{LabelBase64: encoded("{}"), LabelConfigVersion: long}),
+		"layer without the file": labels(map[string]string{
+			LabelLayer: digestOfBytes(make([]byte, 1024)), LabelPath: long[:4000],
+		}),
+		"configuration that is 1 B": labels(map[string]string{LabelBase64: "YQ=="}),
+	} {
+		repository := &forged{content: map[string][]byte{}}
+		repository.image(config, make([]byte, 1024))
+		from := blobs{}
+		for _, content := range repository.content {
+			from.add(t, content)
+		}
+		top, err := decodeManifest(repository.tag)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept := make([]content, 8)
+		runtime.GC()
+		before := heap()
+		for i := range kept {
+			kept[i].image, kept[i].err = (&trail{from: from}).follow(t.Context(), top, amd64, false)
+		}
+		runtime.GC()
+		if after := heap(); after > before && (after-before)/uint64(len(kept)) > most {
+			t.Errorf("%s: %d bytes are kept, want at most %d", name, (after-before)/uint64(len(kept)), most)
+		}
+		runtime.KeepAlive(kept)
+	}
+}
+
+// TestMemoryOfAChallenge checks that a reader keeps little of a registry's challenge.
+func TestMemoryOfAChallenge(t *testing.T) {
+	var header strings.Builder
+	header.WriteString(`Bearer realm="https://auth.example.com/token",service="a"`)
+	for i := range 35_000 {
+		fmt.Fprintf(&header, `,%x=1`, i)
+	}
+	asked := 0
+	reader := New(Options{})
+	reader.through.secure = answers(func(*http.Request) *http.Response {
+		asked++
+		return &http.Response{
+			StatusCode: http.StatusUnauthorized, Body: http.NoBody, Header: http.Header{"Www-Authenticate": {header.String()}},
+		}
+	})
+	runtime.GC()
+	before := heap()
+	for i := range rememberedRegistries {
+		registry, err := name.NewRegistry(fmt.Sprintf("r%d.example.com", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		challenge, err := reader.challenge(t.Context(), registry, reader.through)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]string{"realm": "https://auth.example.com/token", "service": "a"}
+		if diff := cmp.Diff(want, challenge.Parameters); diff != "" {
+			t.Fatalf("parameters (-want +got):\n%s", diff)
+		}
+	}
+	runtime.GC()
+	if after := heap(); after > before+1<<20 || asked != rememberedRegistries {
+		t.Errorf("%d KiB are kept after %d requests, want at most 1024", (after-before)>>10, asked)
+	}
+	runtime.KeepAlive(reader)
+}
+
+// answers is a transport for a test.
+type answers func(*http.Request) *http.Response
+
+// RoundTrip returns the response to a request.
+func (a answers) RoundTrip(request *http.Request) (*http.Response, error) {
+	response := a(request)
+	response.Request = request
+	return response, nil
+}
+
+// TestMemoryOfCredentials checks that the pool does not keep the names of many repositories with their credentials.
+func TestMemoryOfCredentials(t *testing.T) {
+	kept := &Keychain{}
+	for i := range 1000 {
+		kept.Repositories = append(kept.Repositories, fmt.Sprintf("registry.example.com/%d%s", i, strings.Repeat("/a", 110)))
+	}
+	if err := kept.Add([]byte(`{"auths":{"registry.example.com":{"auth":"YTpi"}}}`)); err != nil {
+		t.Fatal(err)
+	}
+	if size := kept.finish(); size < maxCredentials || kept.Repositories != nil || kept.covers != nil {
+		t.Errorf("counted %d bytes, and kept %d repositories and %d prefixes", size, len(kept.Repositories), len(kept.covers))
 	}
 }
 

@@ -68,8 +68,9 @@ type Pool struct {
 	current Options
 	tasks   map[key]*task
 	inUse   map[limit]int
-	busy    map[string]int   // number of tasks that wait for their share, by namespace
-	kept    map[string]*kept // by namespace
+	busy    map[string]int            // number of tasks that wait for their share, by namespace
+	waiting map[string]map[string]int // number of tasks that wait for their share, by registry and namespace
+	kept    map[string]*kept          // by namespace
 }
 
 // key identifies a task.
@@ -103,7 +104,8 @@ func NewPool(options PoolOptions) *Pool {
 	options.ProvidersTime = cmp.Or(options.ProvidersTime, providersTime)
 	return &Pool{
 		options: options, queue: share.NewQueue(readers, perNamespace, namespaceOf), reader: New(Options{}),
-		tasks: map[key]*task{}, inUse: map[limit]int{}, busy: map[string]int{}, kept: map[string]*kept{},
+		tasks: map[key]*task{}, inUse: map[limit]int{}, busy: map[string]int{},
+		waiting: map[string]map[string]int{}, kept: map[string]*kept{},
 	}
 }
 
@@ -151,22 +153,24 @@ func (p *Pool) Start(ctx context.Context) error {
 }
 
 // take takes a share of the pool for an image, in addition to the share of the namespace, which the queue keeps. If a
-// limit is reached for the registry, or for the registry and the namespace together, it returns false and puts the task
-// back into the queue.
+// limit is reached for the registry, or for the registry and the namespace together, or if it is another namespace's
+// turn, it returns false and puts the task back into the queue.
 func (p *Pool) take(task *task, image string) (release func(), ok bool) {
 	registry := registryOf(image)
 	limits := map[limit]int{
 		{registry: registry}: perRegistry,
 		{registry: registry, namespace: task.stack.Namespace}: perRegistryAndNamespace,
 	}
+	full := p.yields(registry, task.stack.Namespace)
 	for limit, most := range limits {
-		if p.inUse[limit] >= most {
-			p.setBusy(task, true)
-			p.queue.AddAfter(task.key, pauseTogether(p.busy[task.stack.Namespace]))
-			return nil, false
-		}
+		full = full || p.inUse[limit] >= most
 	}
-	p.setBusy(task, false)
+	if full {
+		p.setBusy(task, registry)
+		p.queue.AddAfter(task.key, pauseTogether(p.busy[task.stack.Namespace]))
+		return nil, false
+	}
+	p.setBusy(task, "")
 	for limit := range limits {
 		p.inUse[limit]++
 	}
@@ -178,9 +182,7 @@ func (p *Pool) giveBack(limits map[limit]int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for limit := range limits {
-		if p.inUse[limit]--; p.inUse[limit] == 0 {
-			delete(p.inUse, limit)
-		}
+		add(p.inUse, limit, -1)
 	}
 }
 

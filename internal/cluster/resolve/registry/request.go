@@ -98,16 +98,17 @@ func (p *Pool) Watch(watched Watched) (Tag, bool) {
 	return tag, tag != Tag{}
 }
 
-// taskFor returns the task for images, with credentials. If there is no such task, or if its data was dropped to make
-// room for other tasks in the namespace, it makes a new task, which starts after a pause.
+// taskFor returns the task for images, with credentials. If there is no such task, for example because it was dropped
+// to make room for other tasks in the namespace, taskFor makes a new task, which starts after a pause.
 func (p *Pool) taskFor(of key, credentials string, images []string, pause time.Duration) *task {
 	known, ok := p.tasks[of]
-	if ok && known.credentials == credentials && slices.Equal(known.images, images) && !known.dropped {
+	if ok && known.credentials == credentials && slices.Equal(known.images, images) {
 		return known
 	}
 	p.forget(of)
 	added := &task{key: of, credentials: credentials, images: images, pass: map[string]Outcome{}, pause: pause}
 	p.tasks[of] = added
+	p.keep(added)
 	p.queue.AddAfter(of, pause)
 	return added
 }
@@ -130,7 +131,7 @@ func (p *Pool) drop(of key) {
 
 func (p *Pool) forget(of key) {
 	if task, ok := p.tasks[of]; ok {
-		p.setBusy(task, false)
+		p.setBusy(task, "")
 		p.unkeep(task)
 		delete(p.tasks, of)
 	}

@@ -39,6 +39,8 @@ type task struct {
 	// credentials identifies the pull Secrets of the images.
 	credentials string
 	images      []string
+	// registries holds the registry of each image, after the first registry did not respond.
+	registries map[string]string
 	// found holds the outcomes of the last complete pass over the images. Nil means that no pass is complete yet.
 	found map[string]Outcome
 	// pass holds the outcomes of the current pass. begun is the start of this pass. Zero means that no pass is in
@@ -57,14 +59,12 @@ type task struct {
 	// soon is the value of Watched.Soon. If fresh is true, the next pass uses an answer for another stack only if the
 	// answer is recent (PoolOptions.Fresh).
 	soon, fresh bool
-	// busy reports whether the task waits for a free share of the pool.
-	busy bool
+	// busy is the registry for whose share the task waits. Empty means that it waits for none.
+	busy string
 	// The field place is the task's element in the list of tasks that keep data. The field counted is the number of bytes
-	// that the pool counts for the task. The field dropped reports whether the pool dropped the data of the task to make
-	// room for other tasks.
+	// that the pool counts for the task.
 	place   *list.Element
 	counted int
-	dropped bool
 }
 
 // ended reports whether no further attempt is necessary after an outcome.
@@ -100,6 +100,25 @@ func sizeOf(outcomes map[string]Outcome) int {
 	return size
 }
 
+const (
+	// bytesForImage is the number of bytes that a task needs for each image of an external provider, in addition to the
+	// data and twice the name, which is also in a failure.
+	bytesForImage = 512
+	// usualCredentials is the length, in bytes, up to which the names of pull Secrets are not counted.
+	usualCredentials = 1 << 10
+)
+
+// size returns the number of bytes that a task keeps: data from images, and what else a stack can make long.
+func (t *task) size() int {
+	size := sizeOf(t.found) + max(len(t.credentials)-usualCredentials, 0)
+	if t.kind == readProviders {
+		for _, image := range t.images {
+			size += bytesForImage + 2*len(image)
+		}
+	}
+	return size
+}
+
 // attempt is one attempt to read an image of a task, with a share of the pool.
 type attempt struct {
 	*task
@@ -127,7 +146,7 @@ func (p *Pool) begin(of key) (*attempt, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	task, ok := p.tasks[of]
-	if !ok || task.dropped {
+	if !ok {
 		return nil, false
 	}
 	if task.begun.IsZero() { // a new pass keeps the outcomes that need no further attempt
@@ -203,7 +222,7 @@ func (p *Pool) keychain(ctx context.Context, now *attempt) (authn.Keychain, erro
 	if err != nil {
 		return nil, err
 	}
-	if of, ok := keychain.(*Keychain); ok && of.size() > maxCredentials {
+	if of, ok := keychain.(*Keychain); ok && of.finish() > maxCredentials {
 		now.large = true
 	} else if !now.large {
 		now.keychain, now.keychainOf = keychain, now.by
@@ -216,8 +235,8 @@ func (p *Pool) keychain(ctx context.Context, now *attempt) (authn.Keychain, erro
 func (p *Pool) conclude(task *task, image string, outcome Outcome, whole bool) (news bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.tasks[task.key] != task || task.dropped {
-		return false // the task was replaced or forgotten, or its data was dropped
+	if p.tasks[task.key] != task {
+		return false // the task was replaced or forgotten
 	}
 	if read := outcome.Image; read != nil && read.Provider != "" && sizeOf(task.pass)+len(read.Provider) > maxProviders {
 		outcome = Outcome{Err: &LabelError{Label: LabelProvider, Err: errNoLabel}}
@@ -244,12 +263,24 @@ func (t *task) skipOthers(image string, outcome Outcome, whole, late bool) {
 		case known:
 		case whole:
 			t.pass[other] = outcome
-		case unanswered(outcome.Err) && registryOf(other) == registryOf(image):
+		case unanswered(outcome.Err) && t.registryOf(other) == t.registryOf(image):
 			t.pass[other] = Outcome{Err: fmt.Errorf("read image %q: %w", other, errors.Unwrap(outcome.Err))}
 		case late:
 			t.pass[other] = Outcome{Err: errNoTime}
 		}
 	}
+}
+
+// registryOf returns the registry of an image of the task. Each of a thousand images can have another registry that
+// does not respond, and every failure is compared with all images, so that it parses each name once.
+func (t *task) registryOf(image string) string {
+	if t.registries == nil {
+		t.registries = make(map[string]string, len(t.images))
+		for _, one := range t.images {
+			t.registries[one] = registryOf(one)
+		}
+	}
+	return t.registries[image]
 }
 
 // unanswered reports whether a registry did not respond, so that a request for another image would also fail.

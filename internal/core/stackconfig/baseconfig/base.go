@@ -48,7 +48,7 @@ func Parse(data []byte) (*Base, error) {
 		return base.(*Base), nil //nolint:forcetypeassert // nothing else is put into it
 	}
 	base, err := ParseUncached(data)
-	if err == nil && len(data) <= maxKeptBase {
+	if left := maxKeptNodes; err == nil && len(data) <= maxKeptBase && fits(base.root, &left) {
 		parsed.Add(digest, base)
 	}
 	return base, err
@@ -68,6 +68,19 @@ var parsed = lru.New(16)
 // shipped base. The nodes of a base need a hundred times the memory of its text, so a few large bases would exhaust the
 // operator's memory.
 const maxKeptBase = 64 << 10
+
+// maxKeptNodes is the maximum number of nodes of a base that is cached. The largest shipped base has a thousand. A base
+// of 64 KiB can have thirty times as many, which need six megabytes.
+const maxKeptNodes = 5_000
+
+// fits counts down the nodes of a configuration, and reports whether there are no more than left.
+func fits(node *yaml.Node, left *int) bool {
+	*left--
+	for i := 0; i < len(node.Content) && *left >= 0; i++ {
+		fits(node.Content[i], left)
+	}
+	return *left >= 0
+}
 
 // ParseUncached reads a base configuration as Parse does, but does not cache it. Use it for text that is read only
 // once, such as a generated configuration.

@@ -104,3 +104,19 @@ func TestParseErrors(t *testing.T) {
 		})
 	}
 }
+
+// TestFewNodesAreKept checks that bases with many values, which tenants can write, are not kept in memory, and that a
+// usual base is.
+func TestFewNodesAreKept(t *testing.T) {
+	for nodes, kept := range map[int]bool{1_000: true, 30_000: false} {
+		base := []byte("a: [" + strings.Repeat("b,", nodes) + "]\n")
+		first, err := baseconfig.Parse(base)
+		if err != nil {
+			t.Fatal(err)
+		}
+		second, err := baseconfig.Parse(base)
+		if err != nil || (first == second) != kept {
+			t.Errorf("a base with %d values is kept: %t, %v", nodes, first == second, err)
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"unicode"
 )
 
 // ErrLocal is the error for an address that no registry may have.
@@ -141,6 +142,8 @@ func CheckIdentityService(_ context.Context, _, address string, _ syscall.RawCon
 // CheckWritten checks a host that is written as an IP address, because CheckDialed cannot check it if a proxy makes the
 // connection. Some programs read any host that ends in a number as an IPv4 address
 // (https://url.spec.whatwg.org/#ends-in-a-number-checker). CheckWritten accepts an IPv4 address only in its usual form.
+// It rejects every host with other characters than ASCII, because net/http turns some of them, such as full-width
+// digits, into an address. In a request, an international name is in ASCII.
 func CheckWritten(target *url.URL) error {
 	host := strings.TrimSuffix(target.Hostname(), ".")
 	if address, err := netip.ParseAddr(host); err == nil {
@@ -149,11 +152,13 @@ func CheckWritten(target *url.URL) error {
 		}
 		return nil
 	}
-	if numeric.MatchString(host[strings.LastIndex(host, ".")+1:]) {
+	if strings.ContainsFunc(host, isNotASCII) || numeric.MatchString(host[strings.LastIndex(host, ".")+1:]) {
 		return ErrLocal
 	}
 	return nil
 }
+
+func isNotASCII(r rune) bool { return r > unicode.MaxASCII }
 
 // numeric matches the last label of a host that some programs read as an IPv4 address.
 var numeric = regexp.MustCompile(`^([0-9]+|0[xX][0-9a-fA-F]*)$`)
