@@ -6,8 +6,8 @@ import "slices"
 const classAnnotation = "kubernetes.io/ingress.class"
 
 // harmless lists patterns of annotations that add no host names and no text to the configuration of a controller. A rule
-// with domains and without ingressAnnotations allows only these. Domains would not hold with annotations of controllers
-// that nobody has examined.
+// with domains and without ingressAnnotations allows only these, because an annotation of an unknown controller could add
+// a host name.
 var harmless = []string{
 	classAnnotation, "cert-manager.io/issuer", "cert-manager.io/cluster-issuer", "cert-manager.io/duration",
 	"cert-manager.io/renew-before", "nginx.ingress.kubernetes.io/proxy-body-size",

@@ -311,7 +311,7 @@ func TestTruncateMessage(t *testing.T) {
 	}
 }
 
-// TestTooLargeDeployment checks that the status says that a Deployment is too large for the work with it, and that the
+// TestTooLargeDeployment checks that the status names a Deployment that is too large for the work with it, and that the
 // operator waits for a change to it. The other fields of the status follow the Deployment.
 func TestTooLargeDeployment(t *testing.T) {
 	own := newStack(t, `{distribution: {name: starter}}`)
