@@ -65,8 +65,8 @@ func TestInformerAfterAnOutage(t *testing.T) {
 	}
 }
 
-// TestPages checks that an informer of an API server without streaming lists transforms each page before it requests the
-// next one, so that it never holds all whole objects.
+// TestPages checks that an informer of an API server without streaming lists transforms each page before it requests
+// the next one, so that it never holds all whole objects.
 func TestPages(t *testing.T) {
 	var running sync.WaitGroup
 	defer running.Wait()

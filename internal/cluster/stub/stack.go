@@ -63,8 +63,8 @@ func ReduceStack(object any) (any, error) {
 	return kept, err
 }
 
-// Outline returns the outline of a spec, which is what the operator compares between stacks. The schema bounds the length
-// of its parts.
+// Outline returns the outline of a spec, which is what the operator compares between stacks. The schema bounds the
+// length of its parts.
 func Outline(spec *v1alpha2.LlamaStackDistributionSpec) (v1alpha2.LlamaStackDistributionSpec, error) {
 	kept := v1alpha2.LlamaStackDistributionSpec{Distribution: *spec.Distribution.DeepCopy()}
 	if spec.Networking == nil {

@@ -5,9 +5,9 @@ import "slices"
 // classAnnotation selects the class of an Ingress without ingressClassName.
 const classAnnotation = "kubernetes.io/ingress.class"
 
-// harmless lists patterns of annotations that add no host names and no text to the configuration of a controller. A rule
-// with domains and without ingressAnnotations allows only these, because an annotation of an unknown controller could add
-// a host name.
+// harmless lists patterns of annotations that add no host names and no text to the configuration of a controller. A
+// rule with domains and without ingressAnnotations allows only these, because an annotation of an unknown controller
+// could add a host name.
 var harmless = []string{
 	classAnnotation, "cert-manager.io/issuer", "cert-manager.io/cluster-issuer", "cert-manager.io/duration",
 	"cert-manager.io/renew-before", "nginx.ingress.kubernetes.io/proxy-body-size",

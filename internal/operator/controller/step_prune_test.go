@@ -17,8 +17,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 )
 
-// pageLister simulates an API server with one ReplicaSet or pod in each page. It refuses larger pages, because any client
-// can create objects of 14 MB with the labels of a stack, and several workers read them at once.
+// pageLister simulates an API server with one ReplicaSet or pod in each page. It refuses larger pages, because any
+// client can create objects of 14 MB with the labels of a stack, and several workers read them at once.
 type pageLister struct {
 	client.Client
 	pages []client.Object

@@ -102,8 +102,8 @@ func (c *Cluster) Named(ctx context.Context, name string) ([]v1alpha2.LlamaStack
 	return c.list(ctx, whole, append(options, client.MatchingFields{metadataName: name})...)
 }
 
-// Everywhere returns the stacks in all namespaces, as Stacks does. If the caller cannot list them, it returns the stacks
-// in the command's namespace, and false.
+// Everywhere returns the stacks in all namespaces, as Stacks does. If the caller cannot list them, it returns the
+// stacks in the command's namespace, and false.
 func (c *Cluster) Everywhere(ctx context.Context) (found []v1alpha2.LlamaStackDistribution, all bool, err error) {
 	found, err = c.list(ctx, outline)
 	if _, denied := errors.AsType[*Denied](err); !denied {
