@@ -123,8 +123,8 @@ const (
 const (
 	// ReasonDeploymentUpdateSucceeded means that every child object is applied. Status: True.
 	ReasonDeploymentUpdateSucceeded = "DeploymentUpdateSucceeded"
-	// ReasonDeploymentUpdateFailed means that the API server rejected a child object. The message has one line for each
-	// rejection. Status: False.
+	// ReasonDeploymentUpdateFailed means that the API server rejected a child object, or a child object needs too much
+	// memory. The message has one line for each rejection. Status: False.
 	ReasonDeploymentUpdateFailed = "DeploymentUpdateFailed"
 	// ReasonOwnershipConflict means that an existing object has the same name as a child object. The existing object has a
 	// controller other than the stack, or has neither a controller nor the stack's labels. Status: False.

@@ -33,6 +33,19 @@ func TestConvert(t *testing.T) {
 	}
 }
 
+// The output shows characters that change the direction of the text, and keeps the values that contain them.
+func TestDirectionOfText(t *testing.T) {
+	const stack = `{apiVersion: llamastack.io/v1alpha2, kind: LlamaStackDistribution, metadata: {name: my-stack},
+spec: {distribution: {name: starter}, workload: {overrides: {env: [{name: A, value: "a\u202eb"}]}}}}`
+	for _, command := range [][]string{{"convert", "-f", "-"}, {"render", "-f", "-"}, {"render", "-f", "-", "-o", "env"}} {
+		got := run(t, stack, command...)
+		if got.code != 0 || strings.Contains(got.out, "\u202e") {
+			t.Errorf("%v: exit code %d, output:\n%s%s", command, got.code, got.out, got.err)
+		}
+		contains(t, got.out, `value: "a\u202eb"`)
+	}
+}
+
 // The test compares the output and the messages of convert --absorb-config with golden files.
 func TestAbsorbConfig(t *testing.T) {
 	const cases = "testdata/absorb"

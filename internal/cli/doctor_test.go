@@ -104,6 +104,29 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
+// Anyone can give a Deployment the labels of the operator, and 1.5 MB. The command reads few of them.
+func TestDoctorForgedDeployments(t *testing.T) {
+	api := installed(t)
+	const all = "/apis/apps/v1/deployments"
+	forged := object{"metadata": object{"name": "forged", "namespace": "team-b"}}
+	api.Put(t, all, object{
+		"apiVersion": "apps/v1", "kind": "DeploymentList", "metadata": object{"continue": "more"}, "items": []any{forged},
+	})
+	api.PutList(t, "/apis/apps/v1/namespaces/"+operatorAt+"/deployments", "apps/v1", "DeploymentList",
+		manifest(t, "../../config/manager/manager.yaml"))
+	got := run(t, "", "doctor", "--kubeconfig", api.Kubeconfig)
+	contains(t, got.out, "Deployment llama-stack-k8s-operator-system/llama-stack-k8s-operator-controller-manager")
+	if strings.Contains(got.out, "forged") {
+		t.Errorf("a Deployment of another namespace counts:\n%s", got.out)
+	}
+	for _, request := range api.Requests() {
+		if strings.Contains(request, "/deployments?") &&
+			(!strings.Contains(request, "limit=20") || strings.Contains(request, "continue=")) {
+			t.Errorf("%s reads more than 20 Deployments", request)
+		}
+	}
+}
+
 // With -n, the command shows the limits that an administrator set for the namespace.
 func TestDoctorBounds(t *testing.T) {
 	const path = "/api/v1/namespaces/" + operatorAt + "/configmaps/llama-stack-operator-config"

@@ -47,6 +47,9 @@ func WriteData(page *bytes.Buffer, form string, value any) error {
 		// The YAML decoder rejects control characters that JSON need not escape.
 		data, err = yaml.JSONToYAML([]byte(visible.Text(string(data))))
 	}
+	if err == nil && form == FormYAML {
+		data, err = visible.YAML(data)
+	}
 	if err != nil {
 		return fmt.Errorf("print %s: %w", form, err)
 	}

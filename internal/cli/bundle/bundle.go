@@ -85,12 +85,13 @@ func (b *Bundle) images() ([]Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	var index v1.IndexManifest
-	if err := json.Unmarshal(content, &index); err != nil || len(index.Manifests) == 0 {
-		return nil, fmt.Errorf("file %s in the archive lists no images; "+recreate, indexFile)
-	}
-	if len(index.Manifests) > maxImages {
+	var index manifest
+	err = json.Unmarshal(content, &index)
+	switch {
+	case Damage(err) != nil || len(index.Manifests) > maxImages:
 		return nil, fmt.Errorf("the archive has more than %d images; create an archive with fewer images", maxImages)
+	case err != nil || len(index.Manifests) == 0:
+		return nil, fmt.Errorf("file %s in the archive lists no images; "+recreate, indexFile)
 	}
 	var images []Image
 	for i := range index.Manifests {

@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -358,26 +359,48 @@ func TestDuplicateNames(t *testing.T) {
 	}
 }
 
-// FuzzOpen checks that no archive causes a panic.
-func FuzzOpen(f *testing.F) {
+// TestManyEntries checks that an index with a million entries is refused before they fill the memory.
+func TestManyEntries(t *testing.T) {
+	content := []byte(`{"manifests":[` + strings.Repeat("{},", 1_300_000) + `{}]}`)
+	archive := layoutOf(t, map[string]string{"index.json": string(content)})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := open(t, archive)
+	runtime.ReadMemStats(&after)
+	if err == nil || !strings.Contains(err.Error(), "more than 1000 images") {
+		t.Errorf("error %v", err)
+	}
+	if used := (after.TotalAlloc - before.TotalAlloc) >> 20; used > 64 {
+		t.Errorf("%d MiB were allocated", used)
+	}
+}
+
+// layoutOf returns a tar archive with files.
+func layoutOf(t testing.TB, files map[string]string) []byte {
+	t.Helper()
 	var content bytes.Buffer
 	writer := tar.NewWriter(&content)
-	for name, text := range map[string]string{
-		"index.json": `{"manifests":[{"digest":"sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855","size":0,` +
-			`"annotations":{"org.opencontainers.image.ref.name":"a:1"}}]}`,
-		"blobs/sha256/e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855": "",
-	} {
+	for name, text := range files {
 		if err := writer.WriteHeader(&tar.Header{Name: name, Size: int64(len(text)), Mode: 0o644}); err != nil {
-			f.Fatal(err)
+			t.Fatal(err)
 		}
 		if _, err := writer.Write([]byte(text)); err != nil {
-			f.Fatal(err)
+			t.Fatal(err)
 		}
 	}
 	if err := writer.Close(); err != nil {
-		f.Fatal(err)
+		t.Fatal(err)
 	}
-	f.Add(content.Bytes())
+	return content.Bytes()
+}
+
+// FuzzOpen checks that no archive causes a panic.
+func FuzzOpen(f *testing.F) {
+	f.Add(layoutOf(f, map[string]string{
+		"index.json": `{"manifests":[{"digest":"sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855","size":0,` +
+			`"annotations":{"org.opencontainers.image.ref.name":"a:1"}}]}`,
+		"blobs/sha256/e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855": "",
+	}))
 	f.Add([]byte("no archive"))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		opened, err := open(t, content)

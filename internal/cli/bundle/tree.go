@@ -1,6 +1,8 @@
 package bundle
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/hex"
 	"encoding/json"
@@ -17,7 +19,7 @@ const (
 	maxManifest = 4 << 20
 	// maxDepth bounds the nesting of indexes.
 	maxDepth = 3
-	// maxParts bounds the number of manifests and blobs of one image.
+	// maxParts bounds the number of manifests and blobs of one image, and the entries of each list in a manifest.
 	maxParts = 5000
 )
 
@@ -35,9 +37,37 @@ type part struct {
 
 // manifest contains the descriptors in an index or in the manifest of an image.
 type manifest struct {
-	Manifests []v1.Descriptor `json:"manifests"`
-	Config    *v1.Descriptor  `json:"config"`
-	Layers    []v1.Descriptor `json:"layers"`
+	Manifests descriptors    `json:"manifests"`
+	Config    *v1.Descriptor `json:"config"`
+	Layers    descriptors    `json:"layers"`
+}
+
+// descriptors is a list of at most maxParts entries. An entry of three bytes needs two hundred bytes of memory.
+type descriptors []v1.Descriptor
+
+// UnmarshalJSON stops at the first entry too many.
+func (d *descriptors) UnmarshalJSON(data []byte) error {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	start, err := decoder.Token()
+	if err != nil || start == nil {
+		return err
+	}
+	if start != json.Delim('[') {
+		return errors.New("not a list")
+	}
+	found := descriptors{}
+	for decoder.More() {
+		if len(found) == maxParts {
+			return damaged("a manifest lists more than %d entries", maxParts)
+		}
+		var entry v1.Descriptor
+		if err := decoder.Decode(&entry); err != nil {
+			return err
+		}
+		found = append(found, entry)
+	}
+	*d = found
+	return nil
 }
 
 // parts returns each part of an image once, in the order in which a registry accepts them: a manifest follows the parts
@@ -111,7 +141,7 @@ func readManifest(from blobs, of v1.Descriptor) (content []byte, found manifest,
 		return nil, found, err
 	}
 	if err := json.Unmarshal(content, &found); err != nil {
-		return nil, found, damaged("manifest %s is not JSON", of.Digest)
+		return nil, found, cmp.Or(Damage(err), damaged("manifest %s is not JSON", of.Digest))
 	}
 	if found.Config == nil && found.Manifests == nil {
 		return nil, found, damaged("manifest %s is neither an image manifest nor an index", of.Digest)

@@ -16,6 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/manifests"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/visible"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/document"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
@@ -150,7 +151,11 @@ func (c *converter) finish(p app.Printer, out io.Writer, files []string) error {
 	if len(c.problems) > 0 {
 		return &app.Rejection{Problems: c.problems, Summary: "nothing was converted"}
 	}
-	_, err := c.page.WriteTo(out)
+	text, err := visible.YAML(c.page.Bytes())
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(text)
 	return err
 }
 

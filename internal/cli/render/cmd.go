@@ -13,6 +13,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/manifests"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/visible"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
@@ -103,7 +104,13 @@ func runRender(stdin io.Reader, streams app.Streams, options renderOptions) erro
 			return err
 		}
 	}
-	_, err = page.WriteTo(streams.Out)
+	text := page.Bytes()
+	if !options.explain {
+		if text, err = visible.YAML(text); err != nil {
+			return err
+		}
+	}
+	_, err = streams.Out.Write(text)
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/apply"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/stub"
 )
 
 const (
@@ -538,6 +540,23 @@ func TestStaleCache(t *testing.T) {
 	}
 	if _, err := b.applier.Set(t.Context(), b.owner, found); !apierrors.IsConflict(err) {
 		t.Errorf("apply to a deleted object: %v, want a conflict", err)
+	}
+}
+
+// TestLongAnswer checks that the Applier does not keep a long response, which a paused stack would never release. It
+// reads the object again instead.
+func TestLongAnswer(t *testing.T) {
+	b := newBench(t)
+	b.apply(t, b.child(t, serviceText))
+	for _, bytes := range []int{10 << 10, 100 << 10} {
+		cached := b.get(t, services, "my-service")
+		b.applier = b.newApplier(t, b.client.Scheme(), &frozen{Reader: b.client, object: cached})
+		changed := b.child(t, serviceText)
+		changed.SetAnnotations(map[string]string{"long": strings.Repeat("x", bytes)})
+		b.apply(t, changed)
+		if kept, long := b.applier.Keeps(b.owner, cached), bytes > stub.MaxWhole; kept == long {
+			t.Errorf("a response of %d KiB is kept: %t", bytes>>10, kept)
+		}
 	}
 }
 

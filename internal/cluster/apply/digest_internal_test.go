@@ -39,3 +39,9 @@ func TestDigest(t *testing.T) {
 		t.Error("equal objects have different digests")
 	}
 }
+
+// Keeps reports whether the Applier keeps a response that is newer than a cached object.
+func (a *Applier) Keeps(owner Owner, cached *unstructured.Unstructured) bool {
+	newer, err := a.answers.newer(owner.Key(), cached)
+	return newer != nil && err == nil
+}

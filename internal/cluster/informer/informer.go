@@ -3,12 +3,15 @@ package informer
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"net/http"
 	"net/url"
+	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -30,7 +33,83 @@ var reconnect = wait.Backoff{
 func New(
 	calls toolscache.ListerWatcher, object runtime.Object, resync time.Duration, indexers toolscache.Indexers,
 ) toolscache.SharedIndexInformer {
-	return toolscache.NewSharedIndexInformer(untilAnswered(calls, reconnect), object, resync, indexers)
+	p := &pages{made: toolscache.ToListerWatcherWithContext(untilAnswered(calls, reconnect))}
+	return reducing{toolscache.NewSharedIndexInformer(p.lister(calls), object, resync, indexers), p}
+}
+
+// pageSize is the number of objects in a page of a list.
+const pageSize = 50
+
+// pages lists objects page by page, and transforms each page before it requests the next one. The objects of all
+// tenants together can be larger than the operator's memory. client-go would request them all at once from an API
+// server without streaming lists.
+type pages struct {
+	made      toolscache.ListerWatcherWithContext
+	transform atomic.Pointer[toolscache.TransformFunc]
+}
+
+// reducing passes its transform function on to the lists.
+type reducing struct {
+	toolscache.SharedIndexInformer
+
+	pages *pages
+}
+
+// SetTransform sets the function that transforms each object, in a list twice.
+func (r reducing) SetTransform(transform toolscache.TransformFunc) error {
+	r.pages.transform.Store(&transform)
+	return r.SharedIndexInformer.SetTransform(transform)
+}
+
+func (p *pages) lister(calls toolscache.ListerWatcher) toolscache.ListerWatcher {
+	return toolscache.ToListWatcherWithWatchListSemantics(&toolscache.ListWatch{
+		ListWithContextFunc:  p.list,
+		WatchFuncWithContext: p.made.WatchWithContext,
+	}, calls)
+}
+
+func (p *pages) list(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+	// An API server ignores the size of a page if any resource version is sufficient.
+	options.Limit, options.ResourceVersion, options.ResourceVersionMatch = pageSize, "", ""
+	var items []runtime.Object
+	for {
+		page, err := p.made.ListWithContext(ctx, options)
+		if err != nil {
+			return nil, err
+		}
+		// A copy of each object does not keep the others of its page in memory.
+		err = meta.EachListItemWithAlloc(page, func(item runtime.Object) error {
+			reduced, err := p.reduce(item)
+			items = append(items, reduced)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		about, err := meta.ListAccessor(page)
+		if err != nil {
+			return nil, err
+		}
+		if options.Continue = about.GetContinue(); options.Continue == "" {
+			return page, meta.SetList(page, items)
+		}
+	}
+}
+
+func (p *pages) reduce(item runtime.Object) (runtime.Object, error) {
+	transform := p.transform.Load()
+	if transform == nil {
+		return item, nil
+	}
+	reduced, err := (*transform)(item)
+	if err != nil {
+		return nil, err
+	}
+	object, ok := reduced.(runtime.Object)
+	if !ok {
+		return nil, fmt.Errorf("the transform function returned a %T", reduced)
+	}
+	return object, nil
 }
 
 // untilAnswered wraps calls, so that each call is retried with the backoff until the API server responds.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -61,6 +62,49 @@ func TestInformerAfterAnOutage(t *testing.T) {
 	running.Go(func() { informer.RunWithContext(ctx) })
 	if !toolscache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
 		t.Fatalf("the informer is not filled after %d calls", calls.Load())
+	}
+}
+
+// TestPages checks that an informer of an API server without streaming lists transforms each page before it requests
+// the next one, so that it never holds all whole objects.
+func TestPages(t *testing.T) {
+	var running sync.WaitGroup
+	defer running.Wait()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	calls, reduced := outage(&atomic.Int32{}, 0), 0
+	calls.ListWithContextFunc = func(_ context.Context, options metav1.ListOptions) (runtime.Object, error) {
+		asked, _ := strconv.Atoi(options.Continue)
+		if options.Limit != pageSize || options.ResourceVersion != "" || reduced != asked {
+			t.Errorf("%+v after %d objects", options, reduced)
+		}
+		list := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "1"}}
+		for i := range pageSize {
+			meta := metav1.ObjectMeta{Name: strconv.Itoa(asked + i), Labels: map[string]string{"a": "b"}}
+			list.Items = append(list.Items, corev1.Pod{ObjectMeta: meta})
+		}
+		if asked < 2*pageSize {
+			list.Continue = strconv.Itoa(asked + pageSize)
+		}
+		return list, nil
+	}
+	informer := New(calls, &corev1.Pod{}, 0, toolscache.Indexers{})
+	err := informer.SetTransform(func(object any) (any, error) {
+		if pod := object.(*corev1.Pod); pod.Labels != nil {
+			reduced++
+			return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: pod.Name}}, nil
+		}
+		return object, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	running.Go(func() { informer.RunWithContext(ctx) })
+	if !toolscache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
+		t.Fatalf("the informer is not filled after %d objects", reduced)
+	}
+	if kept := len(informer.GetStore().ListKeys()); kept != 3*pageSize || reduced != kept {
+		t.Errorf("%d objects, %d reduced", kept, reduced)
 	}
 }
 

@@ -1,6 +1,7 @@
 package stub
 
 import (
+	"math/bits"
 	"reflect"
 	"time"
 )
@@ -14,8 +15,12 @@ func Exceeds(value any, most int) bool {
 	return left < 0
 }
 
-// entryBytes is the part of a map's memory that does not depend on the types of its keys and values.
-const entryBytes = 16
+const (
+	// mapBytes is the memory of an empty map.
+	mapBytes = 48
+	// group is the smallest number of entries for which a map has memory. Each has a control byte.
+	group = 8
+)
 
 var timeType = reflect.TypeFor[time.Time]()
 
@@ -47,11 +52,24 @@ func spend(value reflect.Value, left *int) {
 			}
 		}
 	case reflect.Map:
-		each := int(value.Type().Key().Size()+value.Type().Elem().Size()) + entryBytes
-		for entries := value.MapRange(); *left >= 0 && entries.Next(); *left -= each {
+		each := int(value.Type().Key().Size()+value.Type().Elem().Size()) + 1
+		*left -= places(value.Len()) * each
+		if !value.IsNil() {
+			*left -= mapBytes
+		}
+		for entries := value.MapRange(); *left >= 0 && entries.Next(); {
 			spend(entries.Key(), left)
 			spend(entries.Value(), left)
 		}
 	default: // needs no memory but its own
 	}
+}
+
+// places returns the number of entries for which a map with n entries has memory. A larger map is at most 7/8 full, and
+// doubles.
+func places(n int) int {
+	if n <= group {
+		return min(n, 1) * group
+	}
+	return 1 << bits.Len(uint(n*group/(group-1)))
 }

@@ -1,6 +1,7 @@
 package stub
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -18,8 +19,18 @@ type Reader struct {
 	Direct client.Reader
 }
 
-// Get reads an object that is at least as new as the cached one. It fails if the object is so large that the work with
-// it could exhaust the memory, because a tenant can add entries to the children of a stack.
+// TooLargeError is the error for a child that is so large that the work with it could exhaust the memory. A tenant can
+// add entries to the children of a stack.
+type TooLargeError struct{ kind, name string }
+
+// Error describes the problem and its remedy.
+func (e *TooLargeError) Error() string {
+	return fmt.Sprintf("%s %q needs more than %d MiB of memory; remove the entries, labels and annotations that other programs added to it",
+		e.kind, e.name, maxRead>>20)
+}
+
+// Get reads an object that is at least as new as the cached one. It reads an object that is too large, and returns a
+// TooLargeError.
 func (r Reader) Get(
 	ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption,
 ) error {
@@ -31,8 +42,7 @@ func (r Reader) Get(
 	object.GetObjectKind().SetGroupVersionKind(kind)
 	err := r.Direct.Get(ctx, key, object, &client.GetOptions{Raw: &metav1.GetOptions{ResourceVersion: cached}})
 	if err == nil && Exceeds(object, maxRead) {
-		return fmt.Errorf("%s %q needs more than %d MiB of memory; remove the entries, labels and annotations that other programs added to it",
-			kind.Kind, key.Name, maxRead>>20)
+		return &TooLargeError{cmp.Or(kind.Kind, reflect.TypeOf(object).Elem().Name()), key.Name}
 	}
 	return err
 }

@@ -58,13 +58,14 @@ func ReduceStack(object any) (any, error) {
 	}
 	if Exceeds(&kept.Spec, maxSpec) {
 		kept.Annotations[outlined] = "true"
-		kept.Spec, err = outline(&kept.Spec)
+		kept.Spec, err = Outline(&kept.Spec)
 	}
 	return kept, err
 }
 
-// outline returns the outline of a spec. The schema bounds the length of its parts.
-func outline(spec *v1alpha2.LlamaStackDistributionSpec) (v1alpha2.LlamaStackDistributionSpec, error) {
+// Outline returns the outline of a spec, which is what the operator compares between stacks. The schema bounds the
+// length of its parts.
+func Outline(spec *v1alpha2.LlamaStackDistributionSpec) (v1alpha2.LlamaStackDistributionSpec, error) {
 	kept := v1alpha2.LlamaStackDistributionSpec{Distribution: *spec.Distribution.DeepCopy()}
 	if spec.Networking == nil {
 		return kept, nil

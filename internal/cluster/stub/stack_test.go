@@ -139,7 +139,7 @@ func TestOutline(t *testing.T) {
 		spec := v1alpha2.LlamaStackDistributionSpec{Networking: &v1alpha2.NetworkingSpec{
 			Expose: &v1alpha2.Expose{Raw: []byte(text)},
 		}}
-		got, err := outline(&spec)
+		got, err := Outline(&spec)
 		if err != nil || got.Networking == nil || exposed != (plan.Expose(&got) != nil) {
 			t.Errorf("outline of %s: %+v, %v, want exposed: %t", text, got.Networking, err, exposed)
 		}

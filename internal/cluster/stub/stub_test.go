@@ -1,12 +1,16 @@
 package stub_test
 
 import (
+	"encoding/json"
+	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
@@ -66,6 +70,49 @@ func TestReduce(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
+}
+
+// TestExceeds compares the counted memory of decoded objects with the memory that they use. In these shapes, a few
+// encoded bytes need a lot of memory.
+func TestExceeds(t *testing.T) {
+	plain, rules, pod := new(unstructured.Unstructured), new(networkingv1.Ingress), new(corev1.Pod)
+	for name, tc := range map[string]struct {
+		into    client.Object
+		content string
+	}{
+		"empty objects":      {plain, `{}`},
+		"objects of a field": {plain, `{"a":1}`},
+		"nine fields":        {plain, `{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1,"i":1}`},
+		"lists of a value":   {plain, `["a"]`},
+		"texts":              {plain, `"a"`},
+		"typed rules":        {rules, `{}`},
+		"typed containers":   {pod, `{"name":"a","resources":{"limits":{"cpu":"1"}}}`},
+	} {
+		plain.Object, rules.Spec, pod.Spec = nil, networkingv1.IngressSpec{}, corev1.PodSpec{}
+		list := "[" + strings.Repeat(tc.content+",", 20_000) + tc.content + "]"
+		text := []byte(`{"kind":"K","spec":{"rules":` + list + `,"containers":` + list + `}}`)
+		before := heap()
+		if err := json.Unmarshal(text, tc.into); err != nil {
+			t.Fatal(err)
+		}
+		used := heap() - before
+		if counted := 4 * used / 5; !stub.Exceeds(tc.into, counted) {
+			t.Errorf("%s: %d bytes are in use, but fewer than %d are counted", name, used, counted)
+		}
+		if counted := 6 * used / 5; stub.Exceeds(tc.into, counted) {
+			t.Errorf("%s: %d bytes are in use, but more than %d are counted", name, used, counted)
+		}
+		runtime.KeepAlive(text)
+	}
+}
+
+// heap returns the memory that is in use.
+func heap() int {
+	var now runtime.MemStats
+	runtime.GC()
+	runtime.GC() // frees pools, which survive the first one
+	runtime.ReadMemStats(&now)
+	return int(now.HeapAlloc)
 }
 
 // TestDigest checks that a watch notices every change to a long child, except to its status.

@@ -5,14 +5,18 @@ import "slices"
 // classAnnotation selects the class of an Ingress without ingressClassName.
 const classAnnotation = "kubernetes.io/ingress.class"
 
-// naming lists patterns of annotations that add host names to an Ingress or a DNS zone, or text to the configuration of
-// the controller. A rule with domains and without ingressAnnotations forbids them, because Domains would not hold.
-var naming = []string{
-	"*/server-alias", "*/server-aliases", "*/*-snippet", "*/*-snippets", "*/from-to-www-redirect",
-	"external-dns.alpha.kubernetes.io/*", "dns.alpha.kubernetes.io/*", "haproxy.org/*", "ingress.kubernetes.io/config-*",
-	"appgw.ingress.kubernetes.io/hostname-extension", "zalando.org/skipper-*", "traefik.frontend.*",
-	"alb.ingress.kubernetes.io/actions.*", "alb.ingress.kubernetes.io/conditions.*", "alb.ingress.kubernetes.io/group.*",
-	"traefik.ingress.kubernetes.io/router.rule*", "haproxy-ingress.github.io/*", "konghq.com/*", "getambassador.io/*",
+// harmless lists patterns of annotations that add no host names and no text to the configuration of a controller. A
+// rule with domains and without ingressAnnotations allows only these, because an annotation of an unknown controller
+// could add a host name.
+var harmless = []string{
+	classAnnotation, "cert-manager.io/issuer", "cert-manager.io/cluster-issuer", "cert-manager.io/duration",
+	"cert-manager.io/renew-before", "nginx.ingress.kubernetes.io/proxy-body-size",
+	"nginx.ingress.kubernetes.io/proxy-*-timeout", "nginx.ingress.kubernetes.io/proxy-buffer*",
+	"nginx.ingress.kubernetes.io/proxy-request-buffering", "nginx.ingress.kubernetes.io/proxy-http-version",
+	"nginx.ingress.kubernetes.io/*ssl-redirect", "nginx.ingress.kubernetes.io/limit-*",
+	"nginx.ingress.kubernetes.io/whitelist-source-range", "nginx.ingress.kubernetes.io/enable-cors",
+	"haproxy.router.openshift.io/timeout*", "haproxy.router.openshift.io/rate-limit-connections*",
+	"haproxy.router.openshift.io/ip_whitelist", "haproxy.router.openshift.io/balance",
 }
 
 // allowsAnnotation reports whether the annotations of an exposed stack may contain a key with a value.
@@ -23,5 +27,5 @@ func (r *Rule) allowsAnnotation(key, value string) bool {
 	if r.IngressAnnotations != nil {
 		return matches(r.IngressAnnotations, key)
 	}
-	return r.Domains == nil || !matches(naming, key)
+	return r.Domains == nil || matches(harmless, key)
 }

@@ -39,7 +39,10 @@ func TestAnnotations(t *testing.T) {
 		{domains, "haproxy-ingress.github.io/server-alias-regex", ".*", false},
 		{domains, "konghq.com/host-aliases", "other.example.com", false},
 		{domains, "getambassador.io/config", "hostname: other.example.com", false},
+		{domains, "new-controller.example.com/aliases", "other.example.com", false},
 		{domains, "nginx.ingress.kubernetes.io/proxy-body-size", "1g", true},
+		{domains, "nginx.ingress.kubernetes.io/proxy-read-timeout", "600", true},
+		{domains, "kubernetes.io/ingress.class", "internal", true},
 		{
 			bounds.Rule{Domains: []string{"a.example.com"}, IngressAnnotations: []string{"*/server-alias"}},
 			"nginx.ingress.kubernetes.io/server-alias", "other.example.com", true,

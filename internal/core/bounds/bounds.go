@@ -40,7 +40,7 @@ type Rule struct {
 	// IngressClasses lists the allowed values of spec.networking.expose.ingressClassName.
 	IngressClasses []string
 	// IngressAnnotations lists the keys, or patterns, of allowed annotations in spec.networking.expose.annotations. If it
-	// is nil and Domains is not, annotations that name hosts are forbidden.
+	// is nil and Domains is not, only annotations that are known to name no hosts are allowed.
 	IngressAnnotations []string
 }
 

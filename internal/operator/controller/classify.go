@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/stub"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/refusal"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
 )
@@ -18,9 +19,16 @@ import (
 // reason and the time of the next attempt.
 func classify(err error, condition string) *status.Failure {
 	var failure *status.Failure
+	var large *stub.TooLargeError
 	switch {
 	case errors.As(err, &failure):
 		return failure
+	case errors.As(err, &large):
+		// A tenant who keeps the child large must not cause more reads of it. A change to the child requeues the stack.
+		return &status.Failure{
+			Condition: condition, Reason: v1alpha2.ReasonDeploymentUpdateFailed, Message: large.Error(),
+			Retry: status.OnReferenceChange, Err: err,
+		}
 	case transient(err):
 		return &status.Failure{
 			Condition: condition, Reason: v1alpha2.ReasonProgressing, Message: err.Error(),

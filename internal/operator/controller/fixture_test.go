@@ -29,6 +29,7 @@ type fixture struct {
 	client.Client
 	recorder *events.FakeRecorder
 	writes   []string
+	status   *v1alpha2.LlamaStackDistributionStatus // as it was written last
 
 	mu    sync.Mutex
 	reads []string // the names of the ConfigMaps that were read with their data
@@ -66,6 +67,14 @@ func newFixture(t *testing.T, objects ...client.Object) *fixture {
 			) error {
 				wrote("patch", object)
 				return c.Patch(ctx, object, patch, options...)
+			},
+			SubResourcePatch: func(_ context.Context, _ client.Client, _ string, object client.Object, _ client.Patch,
+				_ ...client.SubResourcePatchOption,
+			) error {
+				if written, ok := object.(*stack); ok {
+					f.status = &written.Status
+				}
+				return nil
 			},
 			Delete: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.DeleteOption) error {
 				wrote("delete", object)

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"time"
@@ -86,11 +87,16 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 	r.statuses.refresh(object)
 	s := &state{stack: object}
-	if s.workload, err = r.readWorkload(ctx, object); err != nil {
+	var large *stub.TooLargeError
+	if s.workload, err = r.readWorkload(ctx, object); err != nil && !errors.As(err, &large) {
 		return reconcile.Result{}, err
 	}
 	var failure *status.Failure
-	if object.DeletionTimestamp == nil {
+	switch {
+	case object.DeletionTimestamp != nil:
+	case large != nil:
+		failure = classify(large, v1alpha2.ConditionDeploymentUpdated)
+	default:
 		failure = r.runSteps(ctx, s)
 	}
 	err = r.finish(ctx, s, failure)

@@ -11,7 +11,9 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -19,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/stub"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
 )
@@ -54,6 +57,7 @@ func TestClassify(t *testing.T) {
 		"deadline exceeded":          {context.DeadlineExceeded, "X", status.Quiet, v1alpha2.ReasonProgressing},
 		"namespace is being deleted": {terminating, "X", status.Quiet, v1alpha2.ReasonProgressing},
 		"exceeded quota":             {apierrors.NewForbidden(services, "x", errors.New("exceeded quota: q")), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
+		"a child that is too large":  {fmt.Errorf("read: %w", &stub.TooLargeError{}), v1alpha2.ConditionDeploymentUpdated, status.OnReferenceChange, v1alpha2.ReasonDeploymentUpdateFailed},
 		"invalid field": {
 			fmt.Errorf("apply: %w", fields), v1alpha2.ConditionDeploymentUpdated, status.Invalid,
 			v1alpha2.ReasonDeploymentUpdateFailed,
@@ -304,5 +308,24 @@ func TestTruncateMessage(t *testing.T) {
 		if len(got) > maxNote || len(got) < maxNote-8 || !strings.HasSuffix(got, "…") || strings.ContainsRune(got, '�') {
 			t.Errorf("truncate of %d bytes: %d bytes", len(long), len(got))
 		}
+	}
+}
+
+// TestTooLargeDeployment checks that the status names a Deployment that is too large for the work with it, and that the
+// operator waits for a change to it. The other fields of the status follow the Deployment.
+func TestTooLargeDeployment(t *testing.T) {
+	own := newStack(t, `{distribution: {name: starter}}`)
+	deployment := &appsv1.Deployment{ObjectMeta: childMeta(own, own.Name)}
+	deployment.Annotations = map[string]string{"digest of the whole object": "", "a": strings.Repeat("x", 5<<20)}
+	deployment.Status.AvailableReplicas = 3
+	f := newFixture(t, own, deployment)
+	got, err := f.Reconcile(t.Context(), reconcile.Request{NamespacedName: keyOf(own)})
+	if err != nil || got.RequeueAfter != 0 || len(f.writes) > 0 || f.status == nil {
+		t.Fatalf("requeued after %v; writes %v; status %v; error %v", got.RequeueAfter, f.writes, f.status, err)
+	}
+	const want = `Deployment "my" needs more than 4 MiB of memory; remove the entries, labels and annotations that other programs added to it`
+	updated := meta.FindStatusCondition(f.status.Conditions, v1alpha2.ConditionDeploymentUpdated)
+	if updated.Reason != v1alpha2.ReasonDeploymentUpdateFailed || updated.Message != want || f.status.AvailableReplicas != 3 {
+		t.Errorf("%d available replicas, condition %+v", f.status.AvailableReplicas, updated)
 	}
 }

@@ -4,9 +4,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -52,5 +54,19 @@ func TestConstraintOfAPreflight(t *testing.T) {
 		if err != nil || got != want {
 			t.Errorf("on OpenShift %t: constraint %q (error %v), want %q", openShift, got, err, want)
 		}
+	}
+}
+
+// TestStartAfterAnotherPreflight checks that a preflight does not begin while another pod exists that the cache lacks.
+func TestStartAfterAnotherPreflight(t *testing.T) {
+	stack := &v1alpha2.LlamaStackDistribution{ObjectMeta: metav1.ObjectMeta{Name: "my", Namespace: "ns", UID: "u"}}
+	foreign := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "foreign"}}
+	own := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "my-preflight-1", OwnerReferences: []metav1.OwnerReference{
+		*metav1.NewControllerRef(stack, v1alpha2.GroupVersion.WithKind(v1alpha2.Kind)),
+	}}}
+	r := &Reconciler{direct: &pageLister{pages: []client.Object{foreign, own}}}
+	err := r.startPreflight(t.Context(), stack, &workload{}, &planned{}, &owned{}, "my-preflight-2", &report{})
+	if diff := cmp.Diff(preflightGoesOn("my-preflight-1", ""), err); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -17,34 +17,42 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 )
 
-// replicaSetLister simulates an API server with one ReplicaSet.
-type replicaSetLister struct {
+// pageLister simulates an API server with one ReplicaSet or pod in each page. It refuses larger pages, because any
+// client can create objects of 14 MB with the labels of a stack, and several workers read them at once.
+type pageLister struct {
 	client.Client
-	pages   []appsv1.ReplicaSet
-	lists   int
-	largest int64
+	pages []client.Object
+	lists int
 }
 
-// List returns one ReplicaSet for each page, and records the limits of the pages.
-func (r *replicaSetLister) List(_ context.Context, list client.ObjectList, options ...client.ListOption) error {
+// List returns the next page.
+func (p *pageLister) List(_ context.Context, list client.ObjectList, options ...client.ListOption) error {
 	asked := (&client.ListOptions{}).ApplyOptions(options)
-	sets := list.(*appsv1.ReplicaSetList)
-	if r.largest = max(r.largest, asked.Limit); asked.Continue != strings.Repeat("n", r.lists) {
-		return fmt.Errorf("page %d was requested with %q", r.lists, asked.Continue)
+	if asked.Limit < 1 || asked.Limit > 2 {
+		return fmt.Errorf("a page of %d objects needs too much memory", asked.Limit)
 	}
-	sets.Items = r.pages[r.lists : r.lists+1]
-	if r.lists++; r.lists < len(r.pages) {
-		sets.Continue = strings.Repeat("n", r.lists)
+	if asked.Continue != strings.Repeat("n", p.lists) {
+		return fmt.Errorf("page %d was requested with %q", p.lists, asked.Continue)
+	}
+	switch list := list.(type) {
+	case *appsv1.ReplicaSetList:
+		list.Items = []appsv1.ReplicaSet{*p.pages[p.lists].(*appsv1.ReplicaSet)}
+	case *corev1.PodList:
+		list.Items = []corev1.Pod{*p.pages[p.lists].(*corev1.Pod)}
+	}
+	if p.lists++; p.lists < len(p.pages) {
+		list.SetContinue(strings.Repeat("n", p.lists))
 	}
 	return nil
 }
 
 // TestUsedByRevisions checks that the objects that revisions use are read from the API server, because the cache may
-// lack a revision. They are read in small pages, because any client can create long ReplicaSets with these labels.
+// lack a revision.
 func TestUsedByRevisions(t *testing.T) {
-	server := &replicaSetLister{pages: make([]appsv1.ReplicaSet, 2)}
-	server.pages[1].Spec.Template.Spec.ServiceAccountName = "my-sa"
-	server.pages[0].Spec.Template.Spec = corev1.PodSpec{
+	older, newer := &appsv1.ReplicaSet{}, &appsv1.ReplicaSet{}
+	server := &pageLister{pages: []client.Object{newer, older}}
+	older.Spec.Template.Spec.ServiceAccountName = "my-sa"
+	newer.Spec.Template.Spec = corev1.PodSpec{
 		Containers: []corev1.Container{{Env: []corev1.EnvVar{{Name: "A", ValueFrom: &corev1.EnvVarSource{
 			SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: "my-storage"}},
 		}}}}},
@@ -62,8 +70,8 @@ func TestUsedByRevisions(t *testing.T) {
 		{Kind: kind(kindServiceAccount), Name: "my-sa"}: true, {Kind: kind(kindSecret), Name: "my-storage"}: true,
 		{Kind: kind(kindConfigMap), Name: "my-ca-bundle"}: true,
 	}
-	if diff := cmp.Diff(want, used); diff != "" || server.lists != 2 || server.largest != directPage {
-		t.Errorf("used objects after %d lists of %d (-want +got):\n%s", server.lists, server.largest, diff)
+	if diff := cmp.Diff(want, used); diff != "" || server.lists != 2 {
+		t.Errorf("used objects after %d lists (-want +got):\n%s", server.lists, diff)
 	}
 }
 

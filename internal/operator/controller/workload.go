@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -10,24 +11,30 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/apply"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/stub"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 )
 
-// readWorkload reads the running workload from the caches.
+// readWorkload reads the running workload from the caches. If the stack's Deployment is too large for the work with it,
+// it returns the workload and a stub.TooLargeError. The workload is then only for the status.
 func (r *Reconciler) readWorkload(ctx context.Context, stack *stack) (workload, error) {
 	found := workload{
 		Status: stack.Status, VolumeRelease: func() string { return r.releaseOfVolume(ctx, stack) },
 	}
 	var deployment appsv1.Deployment
 	err := r.children.Get(ctx, childKey(stack, names.Deployment(stack.Name)), &deployment)
-	if client.IgnoreNotFound(err) != nil {
+	large, isLarge := errors.AsType[*stub.TooLargeError](err)
+	if client.IgnoreNotFound(err) != nil && !isLarge {
 		return found, fmt.Errorf("read cached Deployment: %w", err)
 	}
-	if err == nil && (metav1.IsControlledBy(&deployment, stack) || ownerOf(stack).Adopts(&deployment)) {
+	owned := metav1.IsControlledBy(&deployment, stack) || ownerOf(stack).Adopts(&deployment) // false if it does not exist
+	if owned && !isLarge {
 		if err := apply.TakeOver(kindDeployment, &deployment, ownerOf(stack), names.FieldManager); err != nil {
 			return found, fmt.Errorf("determine which operator wrote the pod template: %w", err)
 		}
+	}
+	if owned {
 		found.Deployment = &deployment
 		found.Record, _ = rollout.Parse(deployment.Annotations)
 	}
@@ -37,6 +44,9 @@ func (r *Reconciler) readWorkload(ctx context.Context, stack *stack) (workload, 
 		return found, fmt.Errorf("list cached ReplicaSets: %w", err)
 	}
 	found.ReplicaSets = sets.Items
+	if owned && isLarge {
+		return found, large
+	}
 	return found, nil
 }
 

@@ -165,6 +165,23 @@ func TestStacks(t *testing.T) {
 	}
 }
 
+// A list keeps only outlines of the specs, unless a command needs the specs.
+func TestOutlines(t *testing.T) {
+	const path = hub + "/namespaces/team-a/llamastackdistributions"
+	list := `{"apiVersion":"llamastack.io/v1alpha2","kind":"LlamaStackDistributionList","metadata":{},"items":[` +
+		strings.Replace(stackOfHub, `"later"`, `"workload":{"replicas":2},"later"`, 1) + `]}`
+	kubeconfig, _ := apiServer(t, map[string]answer{path: {200, list}})
+	cluster := connect(t, kubeconfig)
+	outlines, err := cluster.Stacks(t.Context())
+	if err != nil || outlines[0].Spec.Workload != nil {
+		t.Errorf("outline %+v: %v", outlines, err)
+	}
+	stacks, err := cluster.WholeStacks(t.Context())
+	if err != nil || stacks[0].Spec.Workload == nil {
+		t.Errorf("whole stack %+v: %v", stacks, err)
+	}
+}
+
 // A suggested command has the flags for the connection, without secrets.
 func TestSelection(t *testing.T) {
 	kubeconfig := kubeconfigOf(t, "http://127.0.0.1", "team-a")

@@ -19,6 +19,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/salvage"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/stub"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/migrate/convert"
 )
 
@@ -78,7 +79,7 @@ func (n *NotFound) Error() string {
 // notFound returns the error for a stack that does not exist. If the caller can list all stacks, the error names the
 // namespaces that contain a stack with the same name.
 func (c *Cluster) notFound(ctx context.Context, name string) error {
-	elsewhere, err := c.list(ctx, client.MatchingFields{metadataName: name})
+	elsewhere, err := c.list(ctx, outline, client.MatchingFields{metadataName: name})
 	if err != nil {
 		elsewhere = nil // for example, the caller cannot list the stacks in all namespaces
 	}
@@ -98,17 +99,17 @@ func (c *Cluster) Named(ctx context.Context, name string) ([]v1alpha2.LlamaStack
 	if err != nil {
 		return nil, err
 	}
-	return c.list(ctx, append(options, client.MatchingFields{metadataName: name})...)
+	return c.list(ctx, whole, append(options, client.MatchingFields{metadataName: name})...)
 }
 
-// Everywhere returns the stacks in all namespaces. If the caller cannot list them, it returns the stacks in the
-// command's namespace, and false.
+// Everywhere returns the stacks in all namespaces, as Stacks does. If the caller cannot list them, it returns the
+// stacks in the command's namespace, and false.
 func (c *Cluster) Everywhere(ctx context.Context) (found []v1alpha2.LlamaStackDistribution, all bool, err error) {
-	found, err = c.list(ctx)
+	found, err = c.list(ctx, outline)
 	if _, denied := errors.AsType[*Denied](err); !denied {
 		return found, true, err
 	}
-	found, err = c.list(ctx, client.InNamespace(c.Namespace))
+	found, err = c.list(ctx, outline, client.InNamespace(c.Namespace))
 	return found, false, err
 }
 
@@ -116,23 +117,49 @@ func (c *Cluster) Everywhere(ctx context.Context) (found []v1alpha2.LlamaStackDi
 // it is empty.
 func (c *Cluster) Selection() string { return c.flags.selection() }
 
-// Stacks returns the stacks that the flags select, in the order in which the API server lists them.
+// Stacks returns the stacks that the flags select, in the order in which the API server lists them. It keeps only an
+// outline of each spec, because the specs of all tenants can have hundreds of megabytes.
 func (c *Cluster) Stacks(ctx context.Context) ([]v1alpha2.LlamaStackDistribution, error) {
+	return c.selected(ctx, outline)
+}
+
+// WholeStacks returns the stacks that the flags select, with their specs.
+func (c *Cluster) WholeStacks(ctx context.Context) ([]v1alpha2.LlamaStackDistribution, error) {
+	return c.selected(ctx, whole)
+}
+
+func (c *Cluster) selected(ctx context.Context, keep shorten) ([]v1alpha2.LlamaStackDistribution, error) {
 	options, err := c.listOptions()
 	if err != nil {
 		return nil, err
 	}
-	return c.list(ctx, options...)
+	return c.list(ctx, keep, options...)
+}
+
+// shorten drops parts of a stack that the caller of a list does not need.
+type shorten func(*v1alpha2.LlamaStackDistribution) error
+
+func whole(*v1alpha2.LlamaStackDistribution) error { return nil }
+
+func outline(stack *v1alpha2.LlamaStackDistribution) (err error) {
+	stack.ManagedFields = nil
+	delete(stack.Annotations, corev1.LastAppliedConfigAnnotation)
+	stack.Spec, err = stub.Outline(&stack.Spec)
+	return err
 }
 
 // list reads the stacks that the options select, one page at a time, and returns all of them.
-func (c *Cluster) list(ctx context.Context, options ...client.ListOption) ([]v1alpha2.LlamaStackDistribution, error) {
+func (c *Cluster) list(
+	ctx context.Context, keep shorten, options ...client.ListOption,
+) ([]v1alpha2.LlamaStackDistribution, error) {
 	var found []v1alpha2.LlamaStackDistribution
 	err := c.EachStack(ctx, func(live *unstructured.Unstructured) error {
 		stack, err := decode(live)
-		if err == nil {
-			found = append(found, *stack)
+		if err != nil {
+			return err
 		}
+		err = keep(stack)
+		found = append(found, *stack)
 		return err
 	}, options...)
 	if err != nil {

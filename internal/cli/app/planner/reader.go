@@ -211,7 +211,7 @@ func (r *Reader) platform() (facts.Platform, error) {
 // Stacks returns the stacks with the given names. Without names, it returns the stacks that the flags select.
 func (r *Reader) Stacks(ctx context.Context, names []string) ([]v1alpha2.LlamaStackDistribution, error) {
 	if len(names) == 0 {
-		return r.Cluster.Stacks(ctx)
+		return r.Cluster.WholeStacks(ctx)
 	}
 	found := make([]v1alpha2.LlamaStackDistribution, 0, len(names))
 	for _, name := range names {

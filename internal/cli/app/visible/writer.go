@@ -2,6 +2,7 @@ package visible
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -9,6 +10,8 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // Writer writes text with visible control characters. Its methods are safe for concurrent use.
@@ -55,17 +58,14 @@ func (w *Writer) Write(text []byte) (int, error) {
 // Text returns a text with visible control characters.
 func Text(text string) string { return string(shown([]byte(text))) }
 
-// Line returns a text as one line. It also makes line breaks visible, and characters that change the direction of the
-// text. Otherwise, a name with a line break could begin a line, for example a command to the CI system that runs the
-// command.
+// Line returns a text as one line. It also makes line breaks visible. Otherwise, a name with a line break could begin a
+// line, for example a command to the CI system that runs the command.
 func Line(text string) string {
 	return lineEscapes.Replace(Text(text))
 }
 
 var lineEscapes = strings.NewReplacer(
 	"\n", `\n`, "\r", `\r`, "\u0085", `\u0085`, "\u2028", `\u2028`, "\u2029", `\u2029`,
-	"\u202a", `\u202a`, "\u202b", `\u202b`, "\u202c", `\u202c`, "\u202d", `\u202d`, "\u202e", `\u202e`,
-	"\u2066", `\u2066`, "\u2067", `\u2067`, "\u2068", `\u2068`, "\u2069", `\u2069`,
 )
 
 // complete returns the length of a text without an incomplete character at its end. A carriage return is incomplete,
@@ -79,9 +79,9 @@ func complete(text []byte) int {
 	return len(text)
 }
 
-// shown returns a text in which each control character is replaced with its escape sequence in JSON, so that JSON keeps
-// its meaning. Tabs and line breaks do not change, and neither does U+0085, which is a line break that YAML permits.
-// Other control characters do not occur in YAML.
+// shown returns a text in which each control character, and each character that changes the direction of the text, is
+// replaced with its escape sequence in JSON, so that JSON keeps its meaning. Tabs and line breaks do not change, and
+// neither does U+0085, which is a line break that YAML permits. Other control characters do not occur in YAML.
 func shown(text []byte) []byte {
 	if !hides(text) {
 		return text
@@ -106,4 +106,43 @@ func hides(text []byte) bool {
 	return bytes.IndexFunc(text, func(r rune) bool { return isHidden(r) || r == utf8.RuneError }) >= 0
 }
 
-func isHidden(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\u0085' }
+func isHidden(r rune) bool {
+	return unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\u0085' || turns(r)
+}
+
+// turns reports whether a character changes the direction of the text that follows, so that a reader sees other words.
+func turns(r rune) bool { return r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069' }
+
+// YAML returns YAML documents that keep their meaning when a Writer makes their characters visible: texts that contain
+// characters which change the direction of the text are in double quotes. Other documents do not change.
+func YAML(documents []byte) ([]byte, error) {
+	if !bytes.ContainsFunc(documents, turns) {
+		return documents, nil
+	}
+	var page bytes.Buffer
+	decoder, encoder := yaml.NewDecoder(bytes.NewReader(documents)), yaml.NewEncoder(&page)
+	encoder.SetIndent(2)
+	encoder.CompactSeqIndent()
+	for {
+		var document yaml.Node
+		switch err := decoder.Decode(&document); {
+		case errors.Is(err, io.EOF):
+			return page.Bytes(), encoder.Close()
+		case err != nil:
+			return nil, fmt.Errorf("quote a YAML document: %w", err)
+		}
+		quote(&document)
+		if err := encoder.Encode(&document); err != nil {
+			return nil, fmt.Errorf("quote a YAML document: %w", err)
+		}
+	}
+}
+
+func quote(node *yaml.Node) {
+	if bytes.ContainsFunc([]byte(node.Value), turns) {
+		node.Style = yaml.DoubleQuotedStyle
+	}
+	for _, child := range node.Content {
+		quote(child)
+	}
+}

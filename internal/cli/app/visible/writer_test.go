@@ -23,6 +23,7 @@ func TestWriter(t *testing.T) {
 		"\x9b31m":               `\x9b31m`,
 		"bell\a\x7f\x00":        `bell\u0007\u007f\u0000`,
 		"�":                     "�",
+		"a\u202eb\u2066c":       `a\u202eb\u2066c`,
 	} {
 		var whole, parts bytes.Buffer
 		if _, err := io.WriteString(visible.New(&whole), text); err != nil {
@@ -69,6 +70,22 @@ func TestEncoded(t *testing.T) {
 	}
 }
 
+// YAML with characters that change the direction of the text keeps its meaning. Other YAML does not change.
+func TestYAML(t *testing.T) {
+	if same, err := visible.YAML([]byte("a:   b")); string(same) != "a:   b" || err != nil {
+		t.Errorf("%q: %v", same, err)
+	}
+	const text = "---\n# \u202e\na: b \u202ec\n\u2066d:\n  - |\n    e\n    \u2069\n---\nf: 1\n"
+	quoted, err := visible.YAML([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `# \u202e` + "\n" + `a: "b \u202ec"` + "\n" + `"\u2066d":` + "\n" + `- "e\n\u2069\n"` + "\n---\nf: 1\n"
+	if got := visible.Text(string(quoted)); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
 func FuzzText(f *testing.F) {
 	f.Add("a\x1b[31mb", 3)
 	f.Fuzz(func(t *testing.T, text string, at int) {
@@ -81,7 +98,7 @@ func FuzzText(f *testing.F) {
 			t.Errorf("%q in two parts, %q in one", page.String(), got)
 		}
 		for _, r := range page.String() {
-			if unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r' && r != '\u0085' {
+			if unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r' && r != '\u0085' || r == '\u202e' {
 				t.Errorf("%q contains %q", page.String(), r)
 			}
 		}

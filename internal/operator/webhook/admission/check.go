@@ -64,7 +64,7 @@ func (v *Validator) check(ctx context.Context, object *stack, before *retention.
 		found.errs = append(found.errs, errs...)
 		return found
 	}
-	if validate.SpecBytes(object) <= maxPlanned {
+	if validate.SpecBytes(object) <= maxPlanned && v.exists(ctx, object.Namespace) {
 		v.compare(ctx, plan.Input{
 			Object: object, Intent: in, Distribution: image.Distribution, OpenShift: v.options.OpenShift,
 			Cluster: facts.Platform{OpenShift: v.options.OpenShift}.Cluster(config), Before: before,

@@ -367,3 +367,35 @@ func TestTryShares(t *testing.T) {
 			running, want, ended)
 	}
 }
+
+// TestInventedNamespaces checks that reviews for namespaces that do not exist take no place of the others. The webhook
+// asks once for a namespace that exists.
+func TestInventedNamespaces(t *testing.T) {
+	const many = `{distribution: {name: starter}, workload: {storage: {size: 1Gi}}}`
+	writer, asked := newSilent(), map[string]int{}
+	close(writer.release)
+	validator := newValidator(t, nil, writer)
+	validator.options.NamespaceLabels = func(_ context.Context, namespace string) (map[string]string, error) {
+		if asked[namespace]++; namespace == "team" {
+			return nil, nil
+		}
+		return nil, apierrors.NewNotFound(corev1.Resource("namespaces"), namespace)
+	}
+	validator.options.Claim = func(_ context.Context, key client.ObjectKey) (*corev1.PersistentVolumeClaim, error) {
+		asked["claim in "+key.Namespace]++
+		return nil, nil //nolint:nilnil // as the operator does for a claim that does not exist
+	}
+	for _, namespace := range []string{"invented-1", "invented-2", "not/a name", "team", "team"} {
+		in := func(s *v1alpha2.LlamaStackDistribution) { s.Namespace = namespace }
+		if got := validator.Handle(t.Context(), update(object(t, good, in), object(t, many, in))); !got.Allowed {
+			t.Errorf("%s: denied: %v", namespace, got.Result)
+		}
+		calls, _ := writer.calls(namespace)
+		if dry, real := calls > 0 || asked["claim in "+namespace] > 0, namespace == "team"; dry != real {
+			t.Errorf("%s: dry run or claim: %t", namespace, dry)
+		}
+	}
+	if asked["team"] != 1 || asked["not/a name"] != 0 {
+		t.Errorf("reads of namespaces: %v", asked)
+	}
+}

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/lru"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
@@ -29,8 +30,8 @@ type Options struct {
 	// Config returns the operator's current configuration. If it returns an error, the Validator checks only the rules
 	// that need no configuration. Config is required.
 	Config func(context.Context) (operatorconfig.Config, error)
-	// NamespaceLabels returns the labels of a namespace. The Validator calls it only if the bounds of the namespace depend
-	// on its labels. NamespaceLabels is required.
+	// NamespaceLabels returns the labels of a namespace. The Validator calls it to find out whether a namespace exists,
+	// and if the bounds of the namespace depend on its labels. NamespaceLabels is required.
 	NamespaceLabels func(ctx context.Context, namespace string) (map[string]string, error)
 	// Claim returns the PersistentVolumeClaim of a stack, or nil if it does not exist. The Validator calls it only for an
 	// update that changes the volume. Claim is required.
@@ -65,6 +66,9 @@ type Validator struct {
 	claims  *share.Slots
 	// trials limits the dry runs, and waiting the requests that wait for one.
 	trials, waiting *share.Slots
+	// lookups limits the reads of namespaces, and namespaces contains the names of some that exist.
+	lookups    *share.Slots
+	namespaces *lru.Cache
 }
 
 var _ admission.Handler = (*Validator)(nil)
@@ -76,6 +80,7 @@ func NewValidator(options Options) *Validator {
 		claims:  share.NewSlots(maxClaims, claimsPerNamespace),
 		trials:  share.NewSlots(maxTrials, trialsPerNamespace),
 		waiting: share.NewSlots(maxWaiting, waitingPerNamespace),
+		lookups: share.NewSlots(maxLookups, maxLookups), namespaces: lru.New(maxNamespaces),
 	}
 }
 

@@ -2,6 +2,7 @@ package admission
 
 import (
 	"context"
+	"errors"
 	"reflect"
 
 	corev1 "k8s.io/api/core/v1"
@@ -30,8 +31,13 @@ func (v *Validator) volume(ctx context.Context, before, object *stack) (errs, wa
 	}
 }
 
+var errNoNamespace = errors.New("the namespace does not exist, or there are too many requests")
+
 // claim reads the claim of a stack. It waits for its turn, and for the API server, only for a short time.
 func (v *Validator) claim(ctx context.Context, object *stack) (*corev1.PersistentVolumeClaim, error) {
+	if !v.exists(ctx, object.Namespace) {
+		return nil, errNoNamespace
+	}
 	ctx, cancel := context.WithTimeout(ctx, configPatience)
 	defer cancel()
 	done, err := v.claims.Take(ctx, object.Namespace)
