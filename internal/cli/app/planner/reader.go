@@ -57,12 +57,6 @@ type Reader struct {
 	Unknown []string
 }
 
-var (
-	configMapResource  = schema.GroupResource{Resource: "configmaps"}
-	deploymentResource = schema.GroupResource{Group: appsv1.GroupName, Resource: "deployments"}
-	claimResource      = schema.GroupResource{Resource: "persistentvolumeclaims"}
-)
-
 // New returns a reader for a cluster. `version` is the version of the command.
 func New(cluster *kube.Cluster, version string) *Reader {
 	return &Reader{
@@ -90,23 +84,21 @@ func (r *Reader) compareVersion(stack *v1alpha2.LlamaStackDistribution) {
 }
 
 // read reads an object. It returns false for an object that does not exist, or that the caller cannot read.
-func (r *Reader) read(ctx context.Context, resource schema.GroupResource, key dryrun.Key, into client.Object,
-) (bool, error) {
+func (r *Reader) read(ctx context.Context, key dryrun.Key, into client.Object) (bool, error) {
 	err := r.Cluster.Get(ctx, client.ObjectKey{Namespace: key.Namespace, Name: key.Name}, into)
-	switch {
-	case err == nil:
-		return true, nil
-	case apierrors.IsNotFound(err):
-		return false, nil
-	case apierrors.IsForbidden(err):
-		r.Missing("%v", kube.Explain(err, "get", resource, key.Namespace))
-		if resource == configMapResource {
-			r.deniedMaps[key] = true
-		}
-		return false, nil
-	default:
-		return false, kube.Explain(err, "get", resource, key.Namespace)
+	if _, is := into.(*corev1.ConfigMap); is && apierrors.IsForbidden(err) {
+		r.deniedMaps[key] = true
 	}
+	return err == nil, r.unlessDenied(client.IgnoreNotFound(err))
+}
+
+// unlessDenied returns an error. If the caller lacks a permission, it records the error, and returns nil.
+func (r *Reader) unlessDenied(err error) error {
+	if _, denied := errors.AsType[*kube.Denied](err); denied {
+		r.Missing("%v", err)
+		return nil
+	}
+	return err
 }
 
 // configMap returns a ConfigMap. It returns nil for a ConfigMap that does not exist, or that the caller cannot read.
@@ -115,7 +107,7 @@ func (r *Reader) configMap(ctx context.Context, key dryrun.Key) (*corev1.ConfigM
 		return found, nil
 	}
 	configMap := &corev1.ConfigMap{}
-	found, err := r.read(ctx, configMapResource, key, configMap)
+	found, err := r.read(ctx, key, configMap)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +132,7 @@ func boundedNamespaces(
 	case apierrors.IsForbidden(err), apierrors.IsNotFound(err):
 		return nil, nil
 	case err != nil:
-		return nil, kube.Explain(err, "get", schema.GroupResource{Resource: "namespaces"}, "")
+		return nil, err
 	}
 	return map[string]*corev1.Namespace{name: namespace}, nil
 }
@@ -217,16 +209,12 @@ func (r *Reader) Stacks(ctx context.Context, names []string) ([]v1alpha2.LlamaSt
 // Running reads the Deployment of a stack, and the base configuration that the operator keeps for the stack.
 func (r *Reader) Running(ctx context.Context, stack *v1alpha2.LlamaStackDistribution) (*facts.Running, error) {
 	r.compareVersion(stack)
-	key := dryrun.Key{Namespace: stack.Namespace, Name: names.Deployment(stack.Name)}
-	deployment := r.deployments[key]
+	deployment := r.deployments[dryrun.Key{Namespace: stack.Namespace, Name: names.Deployment(stack.Name)}]
 	if r.deployments == nil {
-		deployment = &appsv1.Deployment{}
-		exists, err := r.read(ctx, deploymentResource, key, deployment)
-		if err != nil {
+		var err error
+		deployment, err = r.Cluster.Deployment(ctx, stack)
+		if err = r.unlessDenied(err); err != nil {
 			return nil, err
-		}
-		if !exists {
-			deployment = nil
 		}
 	}
 	found := facts.NewRunning(stack, deployment)
@@ -248,27 +236,14 @@ func (r *Reader) ListDeployments(ctx context.Context, everywhere bool) error {
 	if everywhere {
 		namespace = ""
 	}
-	var list appsv1.DeploymentList
-	err := r.list(ctx, &list, namespace, client.MatchingLabels{names.LabelManagedBy: names.ManagedBy})
+	list, err := r.Cluster.Deployments(ctx, client.InNamespace(namespace),
+		client.MatchingLabels{names.LabelManagedBy: names.ManagedBy})
 	r.deployments = make(map[dryrun.Key]*appsv1.Deployment, len(list.Items))
 	for i := range list.Items {
 		one := &list.Items[i]
 		r.deployments[dryrun.Key{Namespace: one.Namespace, Name: one.Name}] = one
 	}
-	return err
-}
-
-// list reads Deployments. The list is empty if the caller cannot read them.
-func (r *Reader) list(
-	ctx context.Context, into *appsv1.DeploymentList, namespace string, labels client.MatchingLabels,
-) error {
-	err := kube.Explain(r.Cluster.List(ctx, into, client.InNamespace(namespace), labels), "list", deploymentResource,
-		namespace)
-	if _, denied := errors.AsType[*kube.Denied](err); denied {
-		r.Missing("%v", err)
-		return nil
-	}
-	return err
+	return r.unlessDenied(err)
 }
 
 // Claim reads the PersistentVolumeClaim of a stack with a volume. It returns nil for a claim that does not exist, or
@@ -281,7 +256,7 @@ func (r *Reader) Claim(
 	}
 	claim := &corev1.PersistentVolumeClaim{}
 	key := dryrun.Key{Namespace: stack.Namespace, Name: names.PersistentVolumeClaim(stack.Name)}
-	if found, err := r.read(ctx, claimResource, key, claim); err != nil || !found {
+	if found, err := r.read(ctx, key, claim); err != nil || !found {
 		return nil, err
 	}
 	return claim, nil
@@ -306,7 +281,7 @@ func (r *Reader) ReadConfig(ctx context.Context, file string, stdin io.Reader, p
 			"images and limits in the ConfigMap; set --operator-config to a file with the ConfigMap", names.OperatorConfigMap)
 		return nil
 	case err != nil:
-		return kube.Explain(err, "list", configMapResource, "")
+		return err
 	}
 	if found := r.ofOperator(ctx, list.Items); found == nil {
 		r.Config, _ = operatorconfig.Read(nil, operatorconfig.Config{})
@@ -322,9 +297,8 @@ func (r *Reader) ReadConfig(ctx context.Context, file string, stdin io.Reader, p
 // relatedImages reads the RELATED_IMAGE variables in the operator's Deployment. They remain unknown if there is no such
 // Deployment in the operator's namespace, or if the caller cannot read it.
 func (r *Reader) relatedImages(ctx context.Context) error {
-	var list appsv1.DeploymentList
-	err := r.list(ctx, &list, cmp.Or(r.operatorNamespace, names.OperatorNamespace),
-		kube.OperatorLabels)
+	namespace := cmp.Or(r.operatorNamespace, names.OperatorNamespace)
+	list, err := r.Cluster.Deployments(ctx, client.InNamespace(namespace), kube.OperatorLabels)
 	variables := map[string]string{}
 	for i := range list.Items {
 		for _, container := range list.Items[i].Spec.Template.Spec.Containers {
@@ -336,7 +310,7 @@ func (r *Reader) relatedImages(ctx context.Context) error {
 	if len(list.Items) > 0 {
 		r.related = distribution.RelatedImages(func(name string) string { return variables[name] })
 	}
-	return err
+	return r.unlessDenied(err)
 }
 
 // ofOperator returns the operator's ConfigMap, or nil if there is none. Anyone can create a ConfigMap with its name in
