@@ -87,8 +87,9 @@ func Operators(deployments []appsv1.Deployment) []Operator {
 			replicas = *d.Spec.Replicas
 		}
 		found = append(found, Operator{
-			Namespace: d.Namespace, Name: d.Name, Image: image, Version: cmp.Or(d.Labels[versionLabel], imagename.Tag(image), "unknown"),
-			Ready: d.Status.ReadyReplicas, Replicas: replicas,
+			Namespace: d.Namespace, Name: d.Name, Image: image,
+			Version: cmp.Or(d.Labels[versionLabel], imagename.Tag(image), "unknown"),
+			Ready:   d.Status.ReadyReplicas, Replicas: replicas,
 		})
 	}
 	slices.SortFunc(found, func(a, b Operator) int {

@@ -14,8 +14,8 @@ var inProgress = []string{
 	v1alpha2.ReasonWaiting, v1alpha2.ReasonProgressing,
 }
 
-// InProgress reports whether the user only has to wait: the reason of Ready says so, or the status of the condition
-// that Ready depends on is still unknown, for example while the operator reads the labels of an image.
+// InProgress reports whether the user only has to wait, because of the reason of Ready, or because the status of the
+// condition that Ready depends on is still unknown, for example while the operator reads the labels of an image.
 func InProgress(conditions []metav1.Condition, reason string) bool {
 	cause := Cause(conditions)
 	return slices.Contains(inProgress, reason) || cause != nil && cause.Status == metav1.ConditionUnknown

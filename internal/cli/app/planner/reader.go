@@ -211,11 +211,11 @@ func (r *Reader) Running(ctx context.Context, stack *v1alpha2.LlamaStackDistribu
 	r.compareVersion(stack)
 	deployment := r.deployments[dryrun.Key{Namespace: stack.Namespace, Name: names.Deployment(stack.Name)}]
 	if r.deployments == nil {
-		var err error
-		deployment, err = r.Cluster.Deployment(ctx, stack)
-		if err = r.unlessDenied(err); err != nil {
+		found, err := r.Cluster.Deployment(ctx, stack)
+		if err := r.unlessDenied(err); err != nil {
 			return nil, err
 		}
+		deployment = found
 	}
 	found := facts.NewRunning(stack, deployment)
 	name := found.Record.BaseConfigMap
