@@ -199,6 +199,13 @@ func checkClusterCodes(t *testing.T, verb string, tc clusterCases, good string) 
 			t.Errorf("%q: exit code %d, want %d\n%s", line, got.code, want, got.err)
 		}
 	}
+	shown := tc.success
+	if verb == "doctor" {
+		shown = tc.rejected
+	}
+	if shown != nil {
+		checkData(t, slices.Concat(strings.Fields(verb), shown, []string{"--kubeconfig", api.Kubeconfig}))
+	}
 	if tc.success != nil {
 		check(0, tc.success...)
 		check(noContext, append(slices.Clone(tc.success), "--context", "missing")...)

@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli"
 )
@@ -24,7 +26,7 @@ var exitCases = map[string]cases{
 	},
 	"render":    {[]string{"-f", "{good}"}, []string{"-f", "{bad}"}, []string{"-f", "{new}"}},
 	"validate":  {[]string{"-f", "{good}"}, []string{"-f", "{bad}"}, []string{"-f", "{good}", "-o", "xml"}},
-	"providers": {nil, nil, []string{"--release", "9.9"}},
+	"providers": {[]string{"vllm"}, nil, []string{"--release", "9.9"}},
 	"upgrade-check": {
 		[]string{"-f", "{good}", "--to", "0.8"},
 		[]string{"-f", "{bad}", "--to", "0.8"},
@@ -55,6 +57,9 @@ func TestExitCodes(t *testing.T) {
 			if got := run(t, "", line...); got.code != code {
 				t.Errorf("%q: exit code %d, want %d\n%s", line, got.code, code, got.err)
 			}
+			if code == 0 {
+				checkData(t, line)
+			}
 		}
 		if got := run(t, "", append(strings.Fields(verb), "--no-such-flag")...); got.code != 2 {
 			t.Errorf("%s with an unknown flag: exit code %d", verb, got.code)
@@ -71,6 +76,71 @@ func TestExitCodes(t *testing.T) {
 	} {
 		contains(t, help, line)
 		contains(t, string(page), line)
+	}
+}
+
+// checkData checks that a command prints JSON and YAML if its flag --output accepts them.
+func checkData(t *testing.T, line []string) {
+	t.Helper()
+	command, _, err := cli.NewCommand(cli.Streams{}, "test").Find(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	output := command.Flags().Lookup("output")
+	if output == nil || !strings.Contains(output.Usage, "table, json or yaml") {
+		return
+	}
+	if command.Flags().Lookup("explain") != nil {
+		line = append(slices.Clone(line), "--explain")
+	}
+	for form, decode := range map[string]func([]byte, any) error{
+		"json": json.Unmarshal, "yaml": func(data []byte, into any) error { return yaml.Unmarshal(data, into) },
+	} {
+		got := run(t, "", append(slices.Clone(line), "-o", form)...)
+		var value any
+		if err := decode([]byte(got.out), &value); err != nil || value == nil {
+			t.Errorf("%q -o %s: error %v\n%s%s", line, form, err, got.out, got.err)
+		}
+		if isJSON := strings.HasPrefix(got.out, "{\n") || strings.HasPrefix(got.out, "[\n"); isJSON && form == "yaml" {
+			t.Errorf("%q -o yaml prints JSON", line)
+		}
+	}
+}
+
+// Every command has a help text with its flags, and completes the values of --output and the flags that many commands
+// have in common. A command that needs a cluster accepts kubectl's flags for the connection, which TestConnectionFlags
+// uses.
+func TestHelpAndCompletion(t *testing.T) {
+	root := cli.NewCommand(cli.Streams{}, "test")
+	for _, verb := range leaves(root) {
+		words := strings.Fields(verb)
+		command, _, err := root.Find(words)
+		if err != nil {
+			t.Fatal(err)
+		}
+		help := run(t, "", append(words, "--help")...)
+		long, _, _ := strings.Cut(command.Long, "\n")
+		want := []string{long, command.UseLine()}
+		if command.Flags().Lookup("kubeconfig") != nil {
+			want = append(want, "--as ", "--as-group ", "--request-timeout ", "--token ")
+		}
+		contains(t, help.out, want...)
+		if help.code != 0 {
+			t.Errorf("%s --help: exit code %d", verb, help.code)
+		}
+		values := map[string]string{"color": "never", "release": "0.7"}
+		if output := command.Flags().Lookup("output"); output != nil && strings.Contains(output.Usage, "table, json or yaml") {
+			values["output"] = "yaml"
+		}
+		for flag, value := range values {
+			if command.Flag(flag) == nil {
+				continue
+			}
+			line := append(append([]string{"__complete"}, words...), "--"+flag, "")
+			if got := run(t, "", line...); !slices.Contains(strings.Split(got.out, "\n"), value) {
+				t.Errorf("%q: no %q in\n%s", line, value, got.out)
+			}
+		}
 	}
 }
 
@@ -143,6 +213,7 @@ func TestCompletion(t *testing.T) {
 		{[]string{"providers", "--release", "0.3", "--api", "inference", ""}, []string{"vllm", "tgi"}},
 		{[]string{"providers", "--release", "1.5", "--api", ""}, []string{"inference", "vectorIo"}},
 		{[]string{"render", "--release", ""}, []string{"0.7", "1.5"}},
+		{[]string{"render", "-o", ""}, []string{"objects", "config", "env", "table"}},
 		{[]string{"init", "--release", "1.5", "--provider", ""}, []string{"vllm", "mistral"}},
 		{[]string{"init", "--provider", "vertexai", "--setting", ""}, []string{"project=", "location="}},
 		{[]string{"init", "--store", ""}, []string{"postgres"}},

@@ -113,14 +113,14 @@ func TestInitRefuses(t *testing.T) {
 		args []string
 		want []string
 	}{
-		{[]string{"Demo", "--provider", "ollama"}, []string{`NAME: "Demo" is not a valid name`}},
-		{[]string{"--provider", "vlm"}, []string{`--provider: "vlm" is not a valid value; use one of `, ` vllm, `, `did you mean "vllm"?`}},
-		{[]string{"--store", "none"}, []string{`--provider: required`, "vllm"}},
-		{[]string{"--provider", "tgi"}, []string{`--provider: "tgi"`, "use one of the releases with this provider: 0.2"}},
+		{[]string{"Demo", "--provider", "ollama", "--endpoint", "http://ollama"}, []string{`NAME: metadata.name: "Demo" must be at most 55 lowercase letters`}},
+		{[]string{"--provider", "vlm"}, []string{`--provider: spec.providers.inference.provider: "vlm" is not a type of inference provider`, `did you mean "vllm"?`}},
+		{[]string{"--store", "none"}, []string{`--provider: spec.providers.inference.provider: required`, "vllm"}},
+		{[]string{"--provider", "tgi"}, []string{`--provider: spec.providers.inference.provider: "tgi"`, "release 0.6 was the last release with this provider type"}},
 		{[]string{"--provider", "vllm"}, []string{`--endpoint: required for provider "vllm"`}},
-		{[]string{"--provider", "vllm", "--endpoint", "vllm:8000"}, []string{"--endpoint: the value is not an HTTP or HTTPS URL"}},
-		{[]string{"--provider", "vllm", "--endpoint", "http://me:secret-value@vllm"}, []string{"--endpoint: the URL contains credentials"}},
-		{[]string{"--provider", "anthropic", "--endpoint", "http://a", "--secret", "a/b"}, []string{`--endpoint: "http://a": provider "anthropic" has no endpoint`}},
+		{[]string{"--provider", "vllm", "--endpoint", "vllm:8000"}, []string{`--endpoint: spec.providers.inference.endpoint: "vllm:8000" does not begin with http:// or https://`}},
+		{[]string{"--provider", "vllm", "--endpoint", "http://me:secret-value@vllm"}, []string{"--endpoint: spec.providers.inference.endpoint: ", "contains a user name or password"}},
+		{[]string{"--provider", "anthropic", "--endpoint", "http://a", "--secret", "a/b"}, []string{"--endpoint: spec.providers.inference.endpoint: remote::anthropic does not accept an endpoint"}},
 		{[]string{"--provider", "openai"}, []string{`--secret: required for provider "openai"`, "openai-creds/api-key"}},
 		{append(vllm, "--secret", "sk-secret-value"), []string{"--secret: the value must be the name and the key of a Secret, as NAME/KEY"}},
 		{append(vllm, "--setting", "max_tokns=1"), []string{
@@ -129,17 +129,16 @@ func TestInitRefuses(t *testing.T) {
 		}},
 		{append(vllm, "--setting", "api_token=secret-value"), []string{`--setting: "api_token" is a credential; set --secret to a Secret`}},
 		{append(vllm, "--setting", "max_tokens=many"), []string{"--setting: spec.providers.inference.settings.max_tokens: must be a whole number"}},
-		{[]string{"--provider", "vertexai"}, []string{`--setting: provider "vertexai" does not start without the key "project"`}},
+		{[]string{"--provider", "vertexai"}, []string{`--setting: spec.providers.inference.settings: required: remote::vertexai does not start without the key "project"`}},
 		{append(vllm, "--store", "postgresql"), []string{`--store: "postgresql" is not a valid value; use one of none, sqlite, postgres, redis; did you mean "postgres"?`}},
 		{append(vllm, "--store", "none", "--volume-size", "1Gi"), []string{"--volume-size: has no effect with --store none; remove --volume-size, or set --store sqlite or redis"}},
-		{append(vllm, "--volume-size", "big"), []string{`--volume-size: "big" is not a size`}},
-		{append(vllm, "--release", "0.77"), []string{`--release: "0.77" is not a valid value; use one of `, `did you mean "0.7"?`}},
+		{append(vllm, "--volume-size", "big"), []string{`--volume-size: spec.workload.storage.size: "big" is not a quantity`}},
+		{append(vllm, "--release", "0.77"), []string{`--release: spec.distribution.version: distribution "starter" has no version "0.77"; use one of the known versions: `}},
 		{append(vllm, "--distribution", "startr"), []string{
-			`--distribution: "startr" is not a valid value; use one of `,
-			`did you mean "starter"?`,
+			`--distribution: spec.distribution.name: unknown distribution "startr"; known distributions: `,
 		}},
-		{append(vllm, "--distribution", "remote-vllm", "--release", "1.5"), []string{`--release: "1.5" is not a release of distribution "remote-vllm"; use one of 0.2`}},
-		{append(vllm, "--expose", "https://a.example.com"), []string{`--expose: "https://a.example.com" is not a host name`}},
+		{append(vllm, "--distribution", "remote-vllm", "--release", "1.5"), []string{`--release: spec.distribution.version: distribution "remote-vllm" has no version "1.5"; use one of the known versions: 0.2`}},
+		{append(vllm, "--expose", "https://a.example.com"), []string{`--expose: spec.networking.expose.hostname: "https://a.example.com" is not a host name`}},
 		{append(vllm, "-n", "Team"), []string{`--namespace: "Team" is not a valid namespace`}},
 	} {
 		got := run(t, "", append([]string{"init"}, tc.args...)...)

@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
+	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -132,6 +135,33 @@ func TestCheck(t *testing.T) {
 				t.Errorf("problems (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// createsDeployment matches a variable that a client can read Deployments into.
+var createsDeployment = regexp.MustCompile(`(appsv1\.Deployment(List)?\{)|(var \w+ appsv1\.Deployment)|(new\(appsv1\.Deployment)`)
+
+// Deployments are read in one package of the command line and in one of the operator. The other packages get them as
+// facts, so that all commands handle a missing permission and a missing Deployment in the same way.
+func TestOnlyTheReadersReadDeployments(t *testing.T) {
+	var readers []string
+	root := os.DirFS("../..")
+	files := product(t)
+	for i := range files {
+		file := &files[i]
+		if rule, _ := find(Rules, file.Package()); rule.Kind != IO {
+			continue
+		}
+		text, err := fs.ReadFile(root, file.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if createsDeployment.Match(text) && !slices.Contains(readers, file.Package()) {
+			readers = append(readers, file.Package())
+		}
+	}
+	if diff := cmp.Diff([]string{"internal/cli/app/kube", "internal/operator/controller"}, readers); diff != "" {
+		t.Errorf("packages that read Deployments (-want +got):\n%s", diff)
 	}
 }
 

@@ -102,7 +102,7 @@ func (o *eventsOptions) collect(ctx context.Context, cluster *kube.Cluster, name
 		return nil, fmt.Errorf("select events: %w", err)
 	}
 	list := &corev1.EventList{}
-	err = cluster.Pages(ctx, list, corev1.Resource("events"), func() error {
+	err = cluster.Pages(ctx, list, func() error {
 		collector.Add(list.Items)
 		return nil
 	}, client.InNamespace(cluster.Namespace), client.MatchingFieldsSelector{Selector: selector})

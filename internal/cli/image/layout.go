@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +14,7 @@ import (
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
 const (
@@ -76,8 +76,12 @@ func openLayout(image string) (*ociLayout, error) {
 const maxTags = 20
 
 func (l *ociLayout) index() (*v1.IndexManifest, error) {
-	content, err := l.indexContent()
-	if err != nil {
+	content, err := os.ReadFile(filepath.Join(string(l.path), indexFile))
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, fmt.Errorf("%q is not an OCI layout: the directory has no %s; check the path",
+			string(l.path), indexFile)
+	case err != nil:
 		return nil, err
 	}
 	index, err := v1.ParseIndexManifest(bytes.NewReader(content))
@@ -85,15 +89,6 @@ func (l *ociLayout) index() (*v1.IndexManifest, error) {
 		return nil, fmt.Errorf("the OCI layout %q has an %s that is not an index; copy the image to a new layout", string(l.path), indexFile)
 	}
 	return index, nil
-}
-
-func (l *ociLayout) indexContent() ([]byte, error) {
-	content, err := os.ReadFile(filepath.Join(string(l.path), indexFile))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("%q is not an OCI layout: the directory has no %s; check the path",
-			string(l.path), indexFile)
-	}
-	return content, err
 }
 
 // Identifier returns the digest of the image.
@@ -146,42 +141,28 @@ func (l *ociLayout) Write(_ context.Context, changed *Labeled, tag string) error
 			return err
 		}
 	}
-	content, err := l.indexContent()
+	index, err := l.index()
 	if err != nil {
 		return err
 	}
-	if content, err = l.withEntry(content, &changed.Top, tag); err != nil {
-		return err
-	}
-	return writeFile(filepath.Join(string(l.path), indexFile), content)
+	l.enter(index, &changed.Top, tag)
+	return writeFile(filepath.Join(string(l.path), indexFile), encode(index))
 }
 
-// withEntry returns the index of the layout with the changed image. The image replaces the entry that has the tag.
-// Without a tag, it replaces the entry that was read. If the index contains no such entry, withEntry adds one.
-func (l *ociLayout) withEntry(content []byte, top *Manifest, tag string) ([]byte, error) {
-	index, err := decodeObject(content)
-	if err != nil {
-		return nil, fmt.Errorf("the OCI layout %q has an %s that is not an index; copy the image to a new layout", string(l.path), indexFile)
-	}
-	var entries []object
-	if err := json.Unmarshal(index["manifests"], &entries); err != nil {
-		return nil, fmt.Errorf("the OCI layout %q has an %s that is not an index; copy the image to a new layout", string(l.path), indexFile)
-	}
+// enter enters the changed image into the index of the layout. The image replaces the entry that has the tag. Without a
+// tag, it replaces the entry that was read. If the index contains no such entry, enter adds one.
+func (l *ociLayout) enter(index *v1.IndexManifest, top *Manifest, tag string) {
 	wanted := cmp.Or(tag, l.Tag(), l.Identifier())
-	at := slices.IndexFunc(entries, func(entry object) bool {
-		var found v1.Descriptor
-		return json.Unmarshal(entry.encode(), &found) == nil &&
-			(found.Annotations[tagAnnotation] == wanted || found.Digest.String() == wanted)
+	at := slices.IndexFunc(index.Manifests, func(entry v1.Descriptor) bool {
+		return entry.Annotations[tagAnnotation] == wanted || entry.Digest.String() == wanted
 	})
 	if at < 0 {
-		at = len(entries)
-		entries = append(entries, object{})
-		entries[at].set("annotations", map[string]string{tagAnnotation: tag})
+		at = len(index.Manifests)
+		index.Manifests = append(index.Manifests, v1.Descriptor{Annotations: map[string]string{tagAnnotation: tag}})
 	}
-	entries[at].set("mediaType", top.MediaTypeText)
-	entries[at].point(top.Digest, len(top.Content))
-	index.set("manifests", entries)
-	return index.encode(), nil
+	entry := &index.Manifests[at]
+	entry.MediaType, entry.Digest = types.MediaType(top.MediaTypeText), top.Digest
+	entry.Size, entry.Data = int64(len(top.Content)), nil
 }
 
 func (l *ociLayout) writeBlob(digest v1.Hash, content []byte) error {

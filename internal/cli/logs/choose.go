@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
 )
 
 // Options select pods and a container.
@@ -70,17 +72,11 @@ func rank(pod *corev1.Pod) int {
 	switch {
 	case pod.DeletionTimestamp != nil:
 		return 2
-	case isReady(pod):
+	case status.IsReady(pod):
 		return 1
 	default:
 		return 0
 	}
-}
-
-func isReady(pod *corev1.Pod) bool {
-	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
-	})
 }
 
 // containerOf returns the container whose logs a command shows for a pod.
@@ -132,9 +128,9 @@ func blockingInit(pod *corev1.Pod) string {
 }
 
 func restarted(pod *corev1.Pod, container string) bool {
-	for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
-		if status.Name == container {
-			return status.RestartCount > 0 || status.LastTerminationState.Terminated != nil
+	for _, one := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		if one.Name == container {
+			return one.RestartCount > 0 || one.LastTerminationState.Terminated != nil
 		}
 	}
 	return false

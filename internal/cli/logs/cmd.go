@@ -131,7 +131,7 @@ func podsOf(ctx context.Context, cluster *kube.Cluster, name string) ([]corev1.P
 	var pods corev1.PodList
 	err := cluster.List(ctx, &pods, client.InNamespace(cluster.Namespace),
 		client.MatchingLabelsSelector{Selector: kube.PodSelector(name)})
-	return pods.Items, kube.Explain(err, "list", corev1.Resource("pods"), cluster.Namespace)
+	return pods.Items, err
 }
 
 // ofPods returns a phrase that contains the number of a stack's pods.

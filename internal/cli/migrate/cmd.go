@@ -147,7 +147,7 @@ func runMigrate(ctx context.Context, streams app.Streams, version string, option
 	p := app.NewPrinter(streams)
 	line := streams.Progress()
 	defer line.Clear()
-	m := migration.New(c, names.CustomResourceDefinition, migration.Options{Observe: observe(line, p)})
+	m := migration.New(c.Client, names.CustomResourceDefinition, migration.Options{Observe: observe(line, p)})
 	if options.dryRun {
 		return tryMigration(ctx, streams, p, m, options.storage)
 	}

@@ -6,10 +6,8 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/apply"
@@ -26,51 +24,31 @@ func (v *surveyor) objects(ctx context.Context, t *takeover, stack *unstructured
 			continue // the names contain a digest, so the objects never belong to another operator
 		}
 		live, err := v.object(ctx, stack.GetNamespace(), object)
-		if err != nil || live == nil {
-			if err != nil {
-				return err
-			}
-			continue
+		if err == nil && live != nil {
+			err = t.object(stack, object.GVK.Kind, live, built)
 		}
-		if err := t.object(stack, live, built); err != nil {
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// object reads a whole Deployment, or the metadata of any other object. It returns nil if the object does not exist, or
-// if the caller cannot read it.
-func (v *surveyor) object(
-	ctx context.Context, namespace string, object render.Object,
-) (*unstructured.Unstructured, error) {
-	var into client.Object = &metav1.PartialObjectMetadata{}
-	if object.GVK.Kind == kindDeployment {
-		into = &unstructured.Unstructured{}
-	}
-	into.GetObjectKind().SetGroupVersionKind(object.GVK)
-	err := v.Cluster.Get(ctx, client.ObjectKey{Namespace: namespace, Name: object.Name}, into)
-	switch {
-	case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
-		return nil, nil
-	case apierrors.IsForbidden(err):
+// object reads an object. It returns nil if the object does not exist, or if the caller cannot read it.
+func (v *surveyor) object(ctx context.Context, namespace string, object render.Object) (client.Object, error) {
+	live, err := v.Cluster.Child(ctx, object.GVK, namespace, object.Name)
+	if apierrors.IsForbidden(err) {
 		v.Missing("%s objects in namespace %q: this command cannot show whether this operator has adopted them; "+
 			"ask an administrator for permission to get them", object.GVK.Kind, namespace)
 		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("read %s %q in namespace %q: %w", object.GVK.Kind, object.Name, namespace, err)
 	}
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(into)
-	if err != nil {
-		return nil, fmt.Errorf("read %s %q in namespace %q: %w", object.GVK.Kind, object.Name, namespace, err)
-	}
-	return &unstructured.Unstructured{Object: content}, nil
+	return live, err
 }
 
 const kindDeployment = "Deployment"
 
 // foreign returns the problem with an object that does not belong to the stack, or "".
-func foreign(stack, live *unstructured.Unstructured, title string) string {
+func foreign(stack *unstructured.Unstructured, live metav1.Object, title string) string {
 	owner := metav1.GetControllerOf(live)
 	labeled := apply.Owner{Labels: names.ChildSelector(stack.GetName())}.Adopts(live)
 	switch {
@@ -86,8 +64,8 @@ func foreign(stack, live *unstructured.Unstructured, title string) string {
 }
 
 // object records the adoption of one object.
-func (t *takeover) object(stack, live *unstructured.Unstructured, built *plan.Plan) error {
-	title := live.GetKind() + "/" + live.GetName()
+func (t *takeover) object(stack *unstructured.Unstructured, kind string, live client.Object, built *plan.Plan) error {
+	title := kind + "/" + live.GetName()
 	if problem := foreign(stack, live, title); problem != "" {
 		t.ByHand = append(t.ByHand, problem)
 		return nil
@@ -96,7 +74,7 @@ func (t *takeover) object(stack, live *unstructured.Unstructured, built *plan.Pl
 		Predecessors: predecessors(stack.GetName()),
 		Mark:         apply.Mark{Kind: kindDeployment, Annotation: names.AnnotationRendered, Value: rollout.ByPredecessor},
 	}
-	taken, err := apply.TakenOver(live.GetKind(), live, by, names.FieldManager)
+	taken, err := apply.TakenOver(kind, live, by, names.FieldManager)
 	switch {
 	case err != nil:
 		return fmt.Errorf("namespace %q: %w", stack.GetNamespace(), err)
@@ -105,13 +83,14 @@ func (t *takeover) object(stack, live *unstructured.Unstructured, built *plan.Pl
 	default:
 		t.NotAdopted = append(t.NotAdopted, title)
 	}
-	if live.GetKind() != kindDeployment || taken == nil || t.NextRollOut != "" {
+	deployment, is := live.(*appsv1.Deployment)
+	if !is || taken == nil || t.NextRollOut != "" {
 		return nil // for an adopted Deployment, the status contains the changes
 	}
-	if err := apply.TakeOver(live.GetKind(), live, by, names.FieldManager); err != nil {
+	if err := apply.TakeOver(kind, live, by, names.FieldManager); err != nil {
 		return fmt.Errorf("namespace %q: %w", stack.GetNamespace(), err)
 	}
-	return t.decide(live, built)
+	return t.decide(deployment, built)
 }
 
 // predecessors returns the field managers of the previous operator.
@@ -125,12 +104,8 @@ func predecessors(stack string) []apply.Manager {
 
 // decide records the changes that the next rollout makes. The operator reports the same changes after it has adopted
 // the Deployment.
-func (t *takeover) decide(live *unstructured.Unstructured, built *plan.Plan) error {
-	deployment := &appsv1.Deployment{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(live.Object, deployment); err != nil {
-		return fmt.Errorf("read Deployment %q in namespace %q: %w", t.Name, t.Namespace, err)
-	}
-	decision, err := rollout.Decide(deployment, nil, built.Rendered)
+func (t *takeover) decide(live *appsv1.Deployment, built *plan.Plan) error {
+	decision, err := rollout.Decide(live, nil, built.Rendered)
 	if err != nil {
 		return fmt.Errorf("namespace %q: %w", t.Namespace, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
@@ -25,6 +26,9 @@ var outputs = map[string]func(*bytes.Buffer, dryrun.Stack, *plan.Plan) error{
 	"config":  writeConfig,
 	"env":     writeEnv,
 }
+
+// outputForms are the output formats without --explain.
+var outputForms = []string{"objects", "config", "env"}
 
 type renderOptions struct {
 	manifests.Sources
@@ -77,6 +81,7 @@ func Command(streams app.Streams) *cobra.Command {
 	options.AddImage(command)
 	command.Flags().StringVarP(&options.output, "output", "o", "",
 		"objects, config or env (default objects); with --explain: table, json or yaml (default table)")
+	app.CompleteFixed(command, "output", append(slices.Clone(outputForms), app.FormTable, app.FormJSON, app.FormYAML))
 	command.Flags().BoolVar(&options.explain, "explain", false, "print each key of the configuration with its source")
 	return command
 }
@@ -122,7 +127,7 @@ func (o renderOptions) writer() (func(*bytes.Buffer, dryrun.Stack, *plan.Plan) e
 	}
 	write, ok := outputs[cmp.Or(o.output, "objects")]
 	if !ok {
-		return nil, app.UnknownValue("--output", o.output, []string{"objects", "config", "env"})
+		return nil, app.UnknownValue("--output", o.output, outputForms)
 	}
 	return write, nil
 }

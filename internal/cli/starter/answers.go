@@ -3,6 +3,7 @@ package starter
 import (
 	"strings"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/provider"
 )
 
@@ -68,11 +69,14 @@ type Answers struct {
 // Plan contains the checked answers.
 type Plan struct {
 	Answers
-	// Kind is the type of the provider in the release.
+	// Kind is the type of the provider in the release. It has no name if the release does not have the type.
 	Kind *provider.Type
 
 	secret, storeSecret *secretKey
 	settings            []setting
+	errors              []*Error
+	// outcome is the result of the pipeline for the manifest.
+	outcome dryrun.Outcome
 }
 
 // secretKey is a key of a Secret.

@@ -3,17 +3,19 @@ package starter
 import (
 	"cmp"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/quantity"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/manifests"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/document"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/dryrun"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/findings"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/provider"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/suggest"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/schema"
 )
 
 // inference is the API of the model provider.
@@ -21,74 +23,64 @@ const inference = "inference"
 
 // Error is the error for an invalid answer.
 type Error struct {
-	// Flag is the flag that sets the answer.
+	// Flag is the flag that sets the answer. It is empty if no flag sets the field that the error names.
 	Flag string
 	text string
 }
 
 // Error returns the flag, the problem and the remedy.
-func (e *Error) Error() string { return e.Flag + ": " + e.text }
+func (e *Error) Error() string { return strings.TrimPrefix(e.Flag+": "+e.text, ": ") }
 
-func wrong(flag, format string, args ...any) error {
-	return &Error{Flag: flag, text: fmt.Sprintf(format, args...)}
+// wrong records an error.
+func (p *Plan) wrong(flag, format string, args ...any) {
+	p.errors = append(p.errors, &Error{Flag: flag, text: fmt.Sprintf(format, args...)})
 }
 
-// unknown returns the error for a value that is not one of the allowed values.
-func unknown(flag, value string, allowed []string) error {
-	remedy := ""
-	if nearest := suggest.Nearest(value, allowed); nearest != "" {
-		remedy = fmt.Sprintf("; did you mean %q?", nearest)
-	}
-	return wrong(flag, "%q is not a valid value; use one of %s%s", value, strings.Join(allowed, ", "), remedy)
+// unknown records the error for a value that is not one of the allowed values.
+func (p *Plan) unknown(flag, value string, allowed []string) {
+	_, text, _ := strings.Cut(app.UnknownValue(flag, value, allowed).Error(), ": ")
+	p.wrong(flag, "%s", text)
 }
 
-// Check returns the plan for the answers, with defaults for optional answers that are empty. It returns an error for
-// the first invalid answer.
-func Check(a Answers) (*Plan, error) {
+// Check returns the plan for the answers, with defaults for optional answers that are empty, and the errors of the
+// answers. The pipeline checks the manifest. Check finds the errors that are not in the manifest, and requires values
+// without which the server starts, but cannot reach its models.
+func Check(a Answers) (*Plan, []*Error) {
 	a.Name, a.Distribution = cmp.Or(a.Name, DefaultName), cmp.Or(a.Distribution, DefaultDistribution)
-	p := &Plan{Answers: a}
-	for _, check := range []func() error{
-		p.checkNames, p.checkRelease, p.checkProvider, p.checkEndpoint, p.checkSecret, p.checkSettings, p.checkModels,
-		p.checkStore,
-	} {
-		if err := check(); err != nil {
-			return nil, err
-		}
+	a.Store = cmp.Or(a.Store, StoreSQLite)
+	p := &Plan{Answers: a, Kind: &provider.Type{Config: &schema.Class{}}}
+	if kind, ok := a.KindOf(); ok {
+		p.Kind = kind
 	}
-	return p, nil
-}
-
-func (p *Plan) checkNames() error {
-	if problems := validation.IsDNS1035Label(p.Name); len(problems) > 0 {
-		return wrong(FlagName, "%q is not a valid name; use at most 63 lowercase letters, digits and \"-\", "+
-			"begin with a letter, and end with a letter or digit", p.Name)
+	if p.Endpoint == "" && NeedsEndpoint(p.Kind) {
+		p.wrong(FlagEndpoint, "required for provider %q; write the URL of the provider's server, for example http://%s:8000",
+			p.Provider, p.Kind.Short())
 	}
-	if problems := validation.IsDNS1123Label(p.Namespace); p.Namespace != "" && len(problems) > 0 {
-		return wrong(FlagNamespace, "%q is not a valid namespace; use at most 63 lowercase letters, digits and \"-\", "+
+	if len(validation.IsDNS1123Label(p.Namespace)) > 0 && p.Namespace != "" {
+		p.wrong(FlagNamespace, "%q is not a valid namespace; use at most 63 lowercase letters, digits and \"-\", "+
 			"and begin and end with a letter or digit", p.Namespace)
 	}
-	if problems := validation.IsDNS1123Subdomain(p.Expose); p.Expose != "" && len(problems) > 0 {
-		return wrong(FlagExpose, "%q is not a host name; write the host name without a scheme or port, for example "+
-			"llama.example.com", p.Expose)
-	}
-	return nil
+	p.checkSecret()
+	p.checkSettings()
+	p.checkStore()
+	p.checkManifest()
+	return p, p.errors
 }
 
-func (p *Plan) checkRelease() error {
-	if known := distribution.Known(distribution.Overrides{}); !slices.Contains(known, p.Distribution) {
-		return unknown(FlagDistribution, p.Distribution, known)
+// checkManifest runs the pipeline on the manifest, as validate does. If a flag sets the field that an error refers to,
+// the error has the flag.
+func (p *Plan) checkManifest() {
+	found, err := manifests.Gather(document.Generated("init", p.Manifest()), []string{"init"}, dryrun.DefaultNamespace)
+	if err != nil {
+		p.wrong("", "%v", err)
+		return
 	}
-	if p.Release == "" {
-		return nil
+	p.outcome = found.Plan(found.Stacks[0])
+	for _, text := range p.outcome.Errors {
+		path, _ := findings.Split(text)
+		flag, _ := FlagOf(path)
+		p.wrong(flag, "%s", text)
 	}
-	if _, err := release.LookupOffered(p.Release); err != nil {
-		return unknown(FlagRelease, p.Release, release.Offered())
-	}
-	if _, err := distribution.Resolve(p.Distribution, "", p.Release, distribution.Overrides{}); err != nil {
-		return wrong(FlagRelease, "%q is not a release of distribution %q; use one of %s", p.Release, p.Distribution,
-			strings.Join(distribution.Versions(p.Distribution), ", "))
-	}
-	return nil
 }
 
 // rel returns the release of the server.
@@ -118,47 +110,6 @@ func Providers(asked string) []string {
 	return names
 }
 
-func (p *Plan) checkProvider() error {
-	known := Providers(p.Release)
-	if p.Provider == "" {
-		return wrong(FlagProvider, "required: set the model provider to one of %s", strings.Join(known, ", "))
-	}
-	kind, ok := p.rel().ResolveType(inference, p.Provider)
-	if !ok {
-		if lines := release.LinesWith(inference, p.Provider); len(lines) > 0 {
-			return wrong(FlagProvider, "%q does not exist in release %s; use one of the releases with this provider: %s", p.Provider, p.rel().Line,
-				strings.Join(lines, ", "))
-		}
-		return unknown(FlagProvider, p.Provider, known)
-	}
-	if kind.Broken != "" {
-		return wrong(FlagProvider, "%q does not start in release %s; %s", p.Provider, p.rel().Line, kind.Broken)
-	}
-	p.Kind = kind
-	return nil
-}
-
-func (p *Plan) checkEndpoint() error {
-	switch {
-	case p.Endpoint == "" && NeedsEndpoint(p.Kind):
-		return wrong(FlagEndpoint, "required for provider %q; write the URL of the provider's server, for example http://%s:8000", p.Provider,
-			p.Kind.Short())
-	case p.Endpoint == "":
-		return nil
-	case p.Kind.EndpointKey == "":
-		return wrong(FlagEndpoint, "%q: provider %q has no endpoint in release %s; remove %s", p.Endpoint, p.Provider, p.rel().Line,
-			FlagEndpoint)
-	}
-	parsed, err := url.Parse(p.Endpoint)
-	switch {
-	case err != nil || parsed.Host == "" || parsed.Scheme != "http" && parsed.Scheme != "https":
-		return wrong(FlagEndpoint, "the value is not an HTTP or HTTPS URL; write http://HOST:PORT or https://HOST")
-	case parsed.User != nil:
-		return wrong(FlagEndpoint, "the URL contains credentials; remove the credentials, and set %s to a Secret", FlagSecret)
-	}
-	return nil
-}
-
 // NeedsEndpoint reports whether a provider type needs an endpoint because the provider has no public service.
 func NeedsEndpoint(kind *provider.Type) bool {
 	if kind.EndpointKey == "" || !kind.IsRemote() {
@@ -172,19 +123,12 @@ func NeedsEndpoint(kind *provider.Type) bool {
 	return !strings.HasPrefix(public, "https://")
 }
 
-func (p *Plan) checkSecret() error {
-	var err error
-	switch {
-	case p.Secret != "" && p.Kind.CredentialKey == "":
-		return wrong(FlagSecret, "%q: provider %q does not accept an API key in release %s; remove %s", p.Secret, p.Provider,
-			p.rel().Line, FlagSecret)
-	case p.Secret == "" && p.Kind.NeedsCredential() && p.Endpoint == "":
-		return wrong(FlagSecret, "required for provider %q; name the Secret with the API key, for example %s", p.Provider,
+func (p *Plan) checkSecret() {
+	if p.Secret == "" && p.Kind.NeedsCredential() && p.Endpoint == "" {
+		p.wrong(FlagSecret, "required for provider %q; name the Secret with the API key, for example %s", p.Provider,
 			DefaultSecret(p.Kind))
-	case p.Secret != "":
-		p.secret, err = parseSecret(FlagSecret, p.Secret)
 	}
-	return err
+	p.secret = p.parseSecret(FlagSecret, p.Secret)
 }
 
 // DefaultSecret returns a name and a key, as NAME/KEY, for the Secret with the API key of a provider type.
@@ -193,54 +137,38 @@ func DefaultSecret(kind *provider.Type) string {
 	return name + "-creds/" + strings.ReplaceAll(kind.CredentialKey, "_", "-")
 }
 
-func parseSecret(flag, text string) (*secretKey, error) {
+// parseSecret returns the name and the key in the value of a flag, or nil for an empty value. The error does not
+// contain the value, which can be a credential.
+func (p *Plan) parseSecret(flag, text string) *secretKey {
+	if text == "" {
+		return nil
+	}
 	name, key, _ := strings.Cut(text, "/")
 	if len(validation.IsDNS1123Subdomain(name)) > 0 || len(validation.IsConfigMapKey(key)) > 0 {
-		return nil, wrong(flag, "the value must be the name and the key of a Secret, as NAME/KEY, for example "+
+		p.wrong(flag, "the value must be the name and the key of a Secret, as NAME/KEY, for example "+
 			"vllm-creds/token; never write the credential itself")
+		return &secretKey{"secret", "key"}
 	}
-	return &secretKey{name, key}, nil
+	return &secretKey{name, key}
 }
 
-func (p *Plan) checkModels() error {
-	for _, model := range p.Models {
-		if strings.TrimSpace(model) == "" || strings.ContainsAny(model, "\n\r\t") {
-			return wrong(FlagModel, "%q is not the name of a model; use a name that is not blank and has no tabs or line breaks",
-				model)
-		}
-	}
-	return nil
-}
-
-func (p *Plan) checkStore() error {
-	p.Store = cmp.Or(p.Store, StoreSQLite)
+func (p *Plan) checkStore() {
 	if !slices.Contains(Stores(), p.Store) {
-		return unknown(FlagStore, p.Store, Stores())
+		p.unknown(FlagStore, p.Store, Stores())
 	}
-	if err := p.checkStoreFlags(); err != nil {
-		return err
-	}
+	p.checkStoreFlags()
 	p.VolumeSize = cmp.Or(p.VolumeSize, DefaultVolumeSize)
-	if size, err := quantity.Parse(p.VolumeSize); err != nil || size.Sign() <= 0 {
-		return wrong(FlagVolumeSize, "%q is not a size greater than 0; write, for example, %s", p.VolumeSize,
-			DefaultVolumeSize)
-	}
 	if p.Store == StoreRedis {
 		p.StoreEndpoint = cmp.Or(p.StoreEndpoint, DefaultStoreEndpoint)
 	}
 	if p.Store == StorePostgres {
 		p.StoreSecret = cmp.Or(p.StoreSecret, p.Name+"-postgres/url")
 	}
-	if p.StoreSecret == "" {
-		return nil
-	}
-	var err error
-	p.storeSecret, err = parseSecret(FlagStoreSecret, p.StoreSecret)
-	return err
+	p.storeSecret = p.parseSecret(FlagStoreSecret, p.StoreSecret)
 }
 
-// checkStoreFlags returns an error for a flag that has no effect with the chosen store.
-func (p *Plan) checkStoreFlags() error {
+// checkStoreFlags records an error for a flag that has no effect with the chosen store.
+func (p *Plan) checkStoreFlags() {
 	for _, other := range []struct {
 		flag, value string
 		of          []string
@@ -250,9 +178,8 @@ func (p *Plan) checkStoreFlags() error {
 		{FlagStoreSecret, p.StoreSecret, []string{StorePostgres, StoreRedis}},
 	} {
 		if other.value != "" && !slices.Contains(other.of, p.Store) {
-			return wrong(other.flag, "has no effect with %s %s; remove %s, or set %s %s", FlagStore, p.Store, other.flag,
+			p.wrong(other.flag, "has no effect with %s %s; remove %s, or set %s %s", FlagStore, p.Store, other.flag,
 				FlagStore, strings.Join(other.of, " or "))
 		}
 	}
-	return nil
 }

@@ -12,10 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/manifests"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/document"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/dryrun"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/findings"
 )
 
 type initOptions struct {
@@ -119,22 +115,17 @@ func runInit(command *cobra.Command, streams app.Streams, options initOptions) e
 
 // create writes the manifest for the answers, and prints warnings, notes and the next commands.
 func (o *initOptions) create(out io.Writer, p app.Printer) error {
-	plan, err := Check(o.answers)
-	if err != nil {
+	plan, errs := Check(o.answers)
+	if len(errs) > 0 {
+		return errs[0]
+	}
+	if err := o.write(plan.Manifest(), out); err != nil {
 		return err
 	}
-	data := plan.Manifest()
-	found, err := accepted(data)
-	if err != nil {
-		return err
-	}
-	if err := o.write(data, out); err != nil {
-		return err
-	}
-	for _, warning := range found.Warnings {
+	for _, warning := range plan.outcome.Warnings {
 		p.Warning(warning)
 	}
-	for _, note := range found.Notes {
+	for _, note := range plan.outcome.Notes {
 		p.Note(note)
 	}
 	if o.toFile() {
@@ -142,25 +133,6 @@ func (o *initOptions) create(out io.Writer, p app.Printer) error {
 		printNextSteps(p, plan, o.output)
 	}
 	return nil
-}
-
-// accepted runs the pipeline on the manifest, as validate does. If a flag sets the field that an error refers to, the
-// error contains the flag.
-func accepted(data []byte) (*dryrun.Outcome, error) {
-	found, err := manifests.Gather(document.Generated("init", data), []string{"init"}, dryrun.DefaultNamespace)
-	if err != nil {
-		return nil, err
-	}
-	outcome := found.Plan(found.Stacks[0])
-	if len(outcome.Errors) == 0 {
-		return &outcome, nil
-	}
-	text := outcome.Errors[0]
-	path, message := findings.Split(text)
-	if flag, ok := FlagOf(path); ok {
-		return nil, fmt.Errorf("%s: %s: %s", flag, path, message)
-	}
-	return nil, errors.New(text)
 }
 
 func (o *initOptions) toFile() bool { return o.output != "" && o.output != "-" }

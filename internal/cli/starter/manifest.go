@@ -21,7 +21,7 @@ func (p *Plan) Manifest() []byte {
 	w.line("apiVersion: %s", v1alpha2.GroupVersion)
 	w.line("kind: %s", v1alpha2.Kind)
 	w.line("metadata:")
-	w.line("  name: %s", p.Name)
+	w.line("  name: %s", scalar(p.Name))
 	if p.Namespace != "" {
 		w.line("  namespace: %s", scalar(p.Namespace))
 	}
@@ -151,7 +151,7 @@ func (p *Plan) meaning(key secretKey) string {
 func (p *Plan) distribution(w *page) {
 	w.line("  # The server to run. The fields providers, resources and storage change the configuration in the image (the base).")
 	w.line("  distribution:")
-	w.line("    name: %s", p.Distribution)
+	w.line("    name: %s", scalar(p.Distribution))
 	if p.Release != "" {
 		w.line("    version: %q", p.Release)
 		return
@@ -255,7 +255,7 @@ func (p *Plan) volume(w *page) {
 	w.line("  workload:")
 	w.line("    storage:")
 	w.line("      # You can enlarge a volume later if its storage class allows that. You cannot shrink a volume.")
-	w.line("      size: %s", p.VolumeSize)
+	w.line("      size: %s", scalar(p.VolumeSize))
 }
 
 func (p *Plan) networking(w *page) {
@@ -270,5 +270,5 @@ func (p *Plan) networking(w *page) {
 	w.line("  # expose.tlsSecretName. To require a token from clients, set server.auth in spec.settings.")
 	w.line("  networking:")
 	w.line("    expose:")
-	w.line("      hostname: %s", p.Expose)
+	w.line("      hostname: %s", scalar(p.Expose))
 }

@@ -3,8 +3,8 @@ package starter
 import (
 	"bufio"
 	"cmp"
-	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app"
@@ -144,12 +144,16 @@ func (q *questions) text(a *Answers, into *string, flag, question, preset string
 			return err
 		}
 		*into = answer
-		_, err = Check(*a)
-		wrong, ok := errors.AsType[*Error](err)
-		if !ok || wrong.Flag != flag {
+		tried := *a
+		if tried.Provider == "" { // the next question
+			tried.Provider, tried.Endpoint = DefaultProvider, "http://"+DefaultProvider
+		}
+		_, errs := Check(tried)
+		i := slices.IndexFunc(errs, func(err *Error) bool { return err.Flag == flag })
+		if i < 0 {
 			return nil
 		}
-		q.p.Problem(err.Error())
+		q.p.Problem(errs[i].Error())
 	}
 }
 

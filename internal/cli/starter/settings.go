@@ -35,38 +35,22 @@ func Required(kind *provider.Type) []string {
 	return names
 }
 
-func (p *Plan) checkSettings() error {
+// checkSettings reads the settings. It omits a setting with an error, because the value can be a credential.
+func (p *Plan) checkSettings() {
 	known := Settings(p.Kind)
-	given := map[string]bool{}
 	for _, text := range p.Settings {
 		name, value, ok := strings.Cut(text, "=")
 		switch {
 		case !ok:
-			return wrong(FlagSetting, "%q has no value; write KEY=VALUE", name)
+			p.wrong(FlagSetting, "%q has no value; write KEY=VALUE", name)
 		case slices.Contains(p.Kind.Secrets(), name) || name == p.Kind.CredentialKey:
-			return wrong(FlagSetting, "%q is a credential; set %s to a Secret", name, FlagSecret)
-		case name == p.Kind.EndpointKey:
-			return wrong(FlagSetting, "%q is the endpoint; set %s", name, FlagEndpoint)
+			p.wrong(FlagSetting, "%q is a credential; set %s to a Secret", name, FlagSecret)
 		case !slices.Contains(known, name):
-			return unknown(FlagSetting, name, known)
-		case given[name]:
-			return wrong(FlagSetting, "%q is set twice; keep one of the values", name)
-		}
-		given[name] = true
-		p.settings = append(p.settings, setting{name, p.settingValue(name, value)})
-	}
-	return p.checkRequired(given)
-}
-
-// checkRequired returns an error for a required key that is not among the given keys.
-func (p *Plan) checkRequired(given map[string]bool) error {
-	for _, name := range Required(p.Kind) {
-		if !given[name] {
-			return wrong(FlagSetting, "provider %q does not start without the key %q; add %s %s=VALUE", p.Provider, name, FlagSetting,
-				name)
+			p.unknown(FlagSetting, name, known)
+		default:
+			p.settings = append(p.settings, setting{name, p.settingValue(name, value)})
 		}
 	}
-	return nil
 }
 
 // settingValue returns a value as YAML. If the key has a string type, the value is a string even if it looks like a

@@ -12,9 +12,9 @@ import (
 
 // Defaults replace answers that are not set.
 func TestDefaults(t *testing.T) {
-	plan, err := starter.Check(starter.Answers{Provider: "ollama", Endpoint: "http://ollama:11434"})
-	if err != nil {
-		t.Fatal(err)
+	plan, errs := starter.Check(starter.Answers{Provider: "ollama", Endpoint: "http://ollama:11434"})
+	if len(errs) > 0 {
+		t.Fatal(errs)
 	}
 	want := starter.Answers{
 		Name: "my-stack", Distribution: "starter", Provider: "ollama", Endpoint: "http://ollama:11434", Store: "sqlite",
@@ -75,12 +75,12 @@ func TestProviders(t *testing.T) {
 
 // The manifest quotes strings that YAML would read as values of a different type.
 func TestScalars(t *testing.T) {
-	plan, err := starter.Check(starter.Answers{
+	plan, errs := starter.Check(starter.Answers{
 		Provider: "vertexai", Settings: []string{"project=123", "location=on # here", "refresh_models=true"},
 		Models: []string{"1e5", "a: b", "null"},
 	})
-	if err != nil {
-		t.Fatal(err)
+	if len(errs) > 0 {
+		t.Fatal(errs)
 	}
 	text := string(plan.Manifest())
 	for _, want := range []string{

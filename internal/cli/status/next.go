@@ -8,6 +8,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
 )
 
 // harmless matches the images that a command may contain. The image in the status can be from a Deployment that the
@@ -22,13 +23,13 @@ func (d *decision) nextForPods() string {
 		return d.kubectl("rollout restart deployment/" + names.Deployment(d.report.Name))
 	case pod == nil:
 		return d.run("status") + " --watch"
-	case pod.Trouble == Crashed:
+	case pod.Trouble == status.Crashed:
 		next := d.run("logs") + " --previous"
 		if pod.Container != names.ServerContainer(d.facts.Stack.Annotations) {
 			next += " -c " + pod.Container
 		}
 		return next
-	case pod.Trouble == NotReady:
+	case pod.Trouble == status.NotReady:
 		return d.run("logs")
 	default:
 		return d.kubectl("describe pod " + pod.Name)

@@ -14,7 +14,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -81,36 +80,33 @@ func (r *reader) fail(err error) bool {
 }
 
 // get reads an object, and reports whether it was read.
-func (r *reader) get(ctx context.Context, name string, object client.Object, resource schema.GroupResource) bool {
+func (r *reader) get(ctx context.Context, name string, object client.Object) bool {
 	err := r.cluster.Get(ctx, client.ObjectKey{Namespace: r.stack.Namespace, Name: name}, object)
-	return !apierrors.IsNotFound(err) && !r.fail(kube.Explain(err, "get", resource, r.stack.Namespace))
+	return !apierrors.IsNotFound(err) && !r.fail(err)
 }
 
 // list reads a list, and calls `take` after each page.
-func (r *reader) list(
-	ctx context.Context, selector labels.Selector, list client.ObjectList, resource schema.GroupResource, take func(),
-) {
-	r.fail(r.cluster.Pages(ctx, list, resource, func() error { take(); return nil },
+func (r *reader) list(ctx context.Context, selector labels.Selector, list client.ObjectList, take func()) {
+	r.fail(r.cluster.Pages(ctx, list, func() error { take(); return nil },
 		client.InNamespace(r.stack.Namespace), client.MatchingLabelsSelector{Selector: selector}))
 }
 
 func (r *reader) deployment(ctx context.Context) {
-	object := &appsv1.Deployment{}
-	if r.get(ctx, names.Deployment(r.stack.Name), object, appsv1.Resource("deployments")) {
-		r.set(func(facts *Facts) { facts.Deployment = object })
-	}
+	object, err := r.cluster.Deployment(ctx, r.stack)
+	r.fail(err)
+	r.set(func(facts *Facts) { facts.Deployment = object })
 }
 
 func (r *reader) replicaSets(ctx context.Context) {
 	list, selector := &appsv1.ReplicaSetList{}, labels.SelectorFromSet(names.Selector(r.stack.Name))
-	r.list(ctx, selector, list, appsv1.Resource("replicasets"), func() {
+	r.list(ctx, selector, list, func() {
 		r.set(func(facts *Facts) { facts.ReplicaSets = append(facts.ReplicaSets, list.Items...) })
 	})
 }
 
 func (r *reader) pods(ctx context.Context) {
 	list := &corev1.PodList{}
-	r.list(ctx, kube.PodSelector(r.stack.Name), list, corev1.Resource("pods"), func() {
+	r.list(ctx, kube.PodSelector(r.stack.Name), list, func() {
 		r.set(func(facts *Facts) { facts.Pods = append(facts.Pods, list.Items...) })
 	})
 }
@@ -120,19 +116,14 @@ func (r *reader) claims(ctx context.Context) {
 		return
 	}
 	object := &corev1.PersistentVolumeClaim{}
-	if r.get(ctx, names.PersistentVolumeClaim(r.stack.Name), object, corev1.Resource("persistentvolumeclaims")) {
+	if r.get(ctx, names.PersistentVolumeClaim(r.stack.Name), object) {
 		r.set(func(facts *Facts) { facts.Claims = append(facts.Claims, *object) })
 	}
 }
 
 func (r *reader) autoscaler(ctx context.Context) {
 	object := &autoscalingv2.HorizontalPodAutoscaler{}
-	if r.get(
-		ctx,
-		names.HorizontalPodAutoscaler(r.stack.Name),
-		object,
-		autoscalingv2.Resource("horizontalpodautoscalers"),
-	) {
+	if r.get(ctx, names.HorizontalPodAutoscaler(r.stack.Name), object) {
 		r.set(func(facts *Facts) { facts.Autoscaler = object })
 	}
 }
@@ -147,15 +138,11 @@ func (r *reader) exposures(ctx context.Context) {
 	for _, kind := range render.ExposureKinds() {
 		object := &unstructured.Unstructured{}
 		object.SetGroupVersionKind(kind)
-		resource := schema.GroupResource{Group: kind.Group, Resource: plurals[kind.Kind]}
-		if r.get(ctx, objects[kind.Kind], object, resource) {
+		if r.get(ctx, objects[kind.Kind], object) {
 			r.set(func(facts *Facts) { facts.Exposures = append(facts.Exposures, *object) })
 		}
 	}
 }
-
-// plurals contains the resource names of the kinds that can expose a stack.
-var plurals = map[string]string{"Ingress": "ingresses", "Route": "routes", "HTTPRoute": "httproutes"}
 
 // models reads the models in the configuration. If the caller is not allowed to read the ConfigMap, models records this
 // problem. It ignores every other error, for example an invalid configuration.

@@ -108,12 +108,6 @@ func releaseOf(status *v1alpha2.LlamaStackDistributionStatus) string {
 	return ""
 }
 
-// inProgress lists the reasons of Ready that require no action from the user except to wait.
-var inProgress = []string{
-	v1alpha2.ReasonRolloutInProgress, v1alpha2.ReasonPreflightInProgress, v1alpha2.ReasonReadingExternalProviders,
-	v1alpha2.ReasonWaiting, v1alpha2.ReasonProgressing,
-}
-
 func levelOf(stack *v1alpha2.LlamaStackDistribution, ready *metav1.Condition) Level {
 	conditions := stack.Status.Conditions
 	switch {
@@ -123,18 +117,11 @@ func levelOf(stack *v1alpha2.LlamaStackDistribution, ready *metav1.Condition) Le
 		return OK
 	case meta.IsStatusConditionTrue(conditions, v1alpha2.ConditionStalled):
 		return Wrong
-	case slices.Contains(inProgress, ready.Reason) || awaits(conditions):
+	case status.InProgress(conditions, ready.Reason):
 		return Waiting
 	default:
 		return Wrong
 	}
-}
-
-// awaits reports whether the status of the condition that Ready depends on is still unknown, for example while the
-// operator reads the labels of an image.
-func awaits(conditions []metav1.Condition) bool {
-	cause := status.Cause(conditions)
-	return cause != nil && cause.Status == metav1.ConditionUnknown
 }
 
 // Words returns a reason in words, for example "rollout failed" for "RolloutFailed".

@@ -3,13 +3,13 @@ package status
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/layout"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
 )
 
 // maxShown is the number of models or MCP servers that a tree shows if it omits the others.
@@ -117,7 +117,7 @@ func (p *Pod) level() Level {
 	switch {
 	case p.Ready:
 		return OK
-	case p.Trouble == "" || p.Trouble == NotReady && p.Restarts == 0:
+	case p.Trouble == "" || p.Trouble == status.NotReady && p.Restarts == 0:
 		return Waiting
 	default:
 		return Wrong
@@ -155,7 +155,7 @@ func (c *Condition) level() Level {
 		c.Type == v1alpha2.ConditionAdopted,
 		c.Reason == v1alpha2.ReasonDeploymentPaused:
 		return Warning
-	case c.Status == metav1.ConditionUnknown, slices.Contains(inProgress, c.Reason):
+	case c.Status == metav1.ConditionUnknown, status.InProgress(nil, c.Reason):
 		return Waiting
 	default:
 		return Wrong

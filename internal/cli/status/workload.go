@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
 )
 
 // Deployment is the Deployment of a stack with its ReplicaSets. Old ReplicaSets without pods are omitted.
@@ -41,26 +43,12 @@ type Pod struct {
 	Ready    bool   `json:"ready"`
 	Restarts int32  `json:"restarts"`
 	// Trouble is the kind of problem. Empty means that the pod has no problem.
-	Trouble Trouble `json:"trouble,omitempty"`
+	Trouble status.Trouble `json:"trouble,omitempty"`
 	// Container is the container with the problem.
 	Container string      `json:"container,omitempty"`
 	Message   string      `json:"message,omitempty"`
 	Created   metav1.Time `json:"created"`
 }
-
-// Trouble is the kind of problem that a pod has. It determines the next command.
-type Trouble string
-
-const (
-	// Crashed means that a container terminated. It may have started again.
-	Crashed Trouble = "crashed"
-	// NotStarted means that a container cannot be created, for example because its image cannot be pulled.
-	NotStarted Trouble = "not started"
-	// NotScheduled means that the pod cannot be scheduled onto a node.
-	NotScheduled Trouble = "not scheduled"
-	// NotReady means that the pod is running but not ready.
-	NotReady Trouble = "not ready"
-)
 
 const revisionAnnotation = "deployment.kubernetes.io/revision"
 
@@ -69,7 +57,7 @@ func workloadOf(facts *Facts) (*Deployment, []Pod) {
 	var tried []Pod
 	for i := range facts.Pods {
 		if facts.Pods[i].Labels[names.LabelApp] == names.PreflightApp {
-			tried = append(tried, podOf(&facts.Pods[i]))
+			tried = append(tried, podOf(&facts.Pods[i], facts.Now))
 		}
 	}
 	if facts.Deployment == nil {
@@ -86,7 +74,7 @@ func deploymentOf(facts *Facts) *Deployment {
 	for i := range facts.ReplicaSets {
 		set := &facts.ReplicaSets[i]
 		if metav1.IsControlledBy(set, object) {
-			found.ReplicaSets = append(found.ReplicaSets, replicaSetOf(set, facts.Pods))
+			found.ReplicaSets = append(found.ReplicaSets, replicaSetOf(set, facts))
 		}
 	}
 	slices.SortFunc(found.ReplicaSets, func(a, b ReplicaSet) int {
@@ -102,78 +90,51 @@ func deploymentOf(facts *Facts) *Deployment {
 	return found
 }
 
-func replicaSetOf(set *appsv1.ReplicaSet, pods []corev1.Pod) ReplicaSet {
+func replicaSetOf(set *appsv1.ReplicaSet, facts *Facts) ReplicaSet {
 	revision, _ := strconv.ParseInt(set.Annotations[revisionAnnotation], 10, 64)
 	found := ReplicaSet{
 		Name: set.Name, Revision: revision, Wanted: ptr.Deref(set.Spec.Replicas, 1), Available: set.Status.AvailableReplicas,
 	}
-	for i := range pods {
-		if metav1.IsControlledBy(&pods[i], set) {
-			found.Pods = append(found.Pods, podOf(&pods[i]))
+	for i := range facts.Pods {
+		if metav1.IsControlledBy(&facts.Pods[i], set) {
+			found.Pods = append(found.Pods, podOf(&facts.Pods[i], facts.Now))
 		}
 	}
 	slices.SortFunc(found.Pods, func(a, b Pod) int { return cmp.Compare(a.Name, b.Name) })
 	return found
 }
 
-func podOf(pod *corev1.Pod) Pod {
-	found := Pod{Name: pod.Name, State: string(pod.Status.Phase), Created: pod.CreationTimestamp}
-	if pod.Status.Reason != "" {
-		found.State = pod.Status.Reason
+func podOf(pod *corev1.Pod, now time.Time) Pod {
+	found := Pod{
+		Name: pod.Name, State: stateOfPod(pod), Ready: status.IsReady(pod), Created: pod.CreationTimestamp,
 	}
-	found.readConditions(pod.Status.Conditions)
-	initial := len(pod.Status.InitContainerStatuses)
-	for i, container := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+	found.Trouble, found.Container, found.Message = status.PodTrouble(pod, now)
+	for _, container := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		found.Restarts += container.RestartCount
-		if found.Trouble == "" && !container.Ready {
-			found.read(&container, i < initial)
-		}
-	}
-	if pod.DeletionTimestamp != nil {
-		found.State, found.Trouble = "Terminating", ""
-	} else if found.Trouble == "" && !found.Ready && pod.Status.Phase == corev1.PodRunning {
-		found.Trouble = NotReady
 	}
 	return found
 }
 
-// readConditions records whether the pod is ready. If the pod cannot be scheduled, readConditions also records the
-// problem.
-func (p *Pod) readConditions(conditions []corev1.PodCondition) {
-	for _, condition := range conditions {
-		switch {
-		case condition.Type == corev1.PodReady:
-			p.Ready = condition.Status == corev1.ConditionTrue
-		case condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse:
-			p.Trouble, p.Message = NotScheduled, condition.Message
+// stateOfPod returns the state of a pod in the words of kubectl.
+func stateOfPod(pod *corev1.Pod) string {
+	if pod.DeletionTimestamp != nil {
+		return "Terminating"
+	}
+	initial := len(pod.Status.InitContainerStatuses)
+	for i, container := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		prefix := ""
+		if i < initial {
+			prefix = "Init:"
+		}
+		switch waiting, ended := container.State.Waiting, container.State.Terminated; {
+		case container.Ready, ended != nil && ended.ExitCode == 0 && i < initial:
+		case ended != nil:
+			return prefix + cmp.Or(ended.Reason, fmt.Sprintf("ExitCode:%d", ended.ExitCode))
+		case waiting != nil && waiting.Reason != "":
+			return prefix + waiting.Reason
 		}
 	}
-}
-
-// read sets the state and the problem of the pod from a container that is not ready. The parameter `initial` reports
-// whether the container is an init container.
-func (p *Pod) read(container *corev1.ContainerStatus, initial bool) {
-	prefix := ""
-	if initial {
-		prefix = "Init:"
-	}
-	switch waiting, ended := container.State.Waiting, container.State.Terminated; {
-	case ended != nil && ended.ExitCode == 0 && initial:
-	case ended != nil:
-		p.State = prefix + cmp.Or(ended.Reason, fmt.Sprintf("ExitCode:%d", ended.ExitCode))
-		p.Trouble, p.Container = Crashed, container.Name
-	case waiting != nil && container.LastTerminationState.Terminated != nil:
-		p.State, p.Trouble, p.Container, p.Message = prefix+waiting.Reason, Crashed, container.Name, waiting.Message
-	case waiting != nil && waiting.Reason != "" && waiting.Reason != "PodInitializing" &&
-		waiting.Reason != "ContainerCreating":
-		p.State, p.Trouble, p.Container, p.Message = prefix+waiting.Reason, NotStarted, container.Name, waiting.Message
-	case waiting != nil && waiting.Reason != "" && !initial:
-		p.State = waiting.Reason
-	case container.LastTerminationState.Terminated != nil: // the container is running again
-		p.Trouble, p.Container = Crashed, container.Name
-	case initial:
-		p.State = prefix + container.Name
-	}
+	return cmp.Or(pod.Status.Reason, string(pod.Status.Phase))
 }
 
 // troubled returns the pod with the most urgent problem, or nil if no pod has a problem. Like the condition Available,
@@ -185,7 +146,7 @@ func (r *Report) troubled() *Pod {
 			groups = append(groups, r.Deployment.ReplicaSets[i].Pods)
 		}
 	}
-	for _, kinds := range [][]Trouble{{Crashed, NotStarted, NotScheduled}, {NotReady}} {
+	for _, kinds := range [][]status.Trouble{{status.Crashed, status.NotStarted, status.NotScheduled}, {status.NotReady}} {
 		for _, pods := range groups {
 			for _, kind := range kinds {
 				if i := slices.IndexFunc(pods, func(pod Pod) bool { return pod.Trouble == kind }); i >= 0 {

@@ -151,7 +151,7 @@ func (c *collector) list(
 	err := c.List(
 		ctx, found, client.InNamespace(namespace), client.MatchingLabels(labels), client.Limit(MaxObjects),
 	)
-	c.leftBy(err, "list", kind, namespace)
+	c.leftBy(err, kind, namespace)
 	if found.GetContinue() != "" {
 		c.left(fmt.Sprintf("%s in namespace %q: the archive contains only the first %d objects", kind.Kind, namespace, MaxObjects))
 	}
@@ -183,13 +183,10 @@ func belongs(object *unstructured.Unstructured, stack string) bool {
 
 // leftBy records that the collector could not read a list or an object. It ignores objects that do not exist, and kinds
 // that the cluster does not serve.
-func (c *collector) leftBy(err error, verb string, kind schema.GroupVersionKind, namespace string) {
-	if err == nil || apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
-		return
+func (c *collector) leftBy(err error, kind schema.GroupVersionKind, namespace string) {
+	if err != nil && !apierrors.IsNotFound(err) && !meta.IsNoMatchError(err) {
+		c.left(fmt.Sprintf("%s in namespace %q: %v", kind.Kind, namespace, err))
 	}
-	plural, _ := meta.UnsafeGuessKindToResource(kind)
-	c.left(fmt.Sprintf("%s in namespace %q: %v", kind.Kind, namespace,
-		kube.Explain(err, verb, plural.GroupResource(), namespace)))
 }
 
 // get reads and adds an object if it exists.
@@ -197,7 +194,7 @@ func (c *collector) get(ctx context.Context, kind schema.GroupVersionKind, names
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(kind)
 	if err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, object); err != nil {
-		c.leftBy(err, "get", kind, namespace)
+		c.leftBy(err, kind, namespace)
 		return
 	}
 	c.add(object)
@@ -234,7 +231,7 @@ func (c *collector) allows(ctx context.Context, stack *v1alpha2.LlamaStackDistri
 	object := &metav1.PartialObjectMetadata{}
 	object.SetGroupVersionKind(configMapKind)
 	if err := c.Get(ctx, client.ObjectKey{Namespace: use.Namespace, Name: use.Name}, object); err != nil {
-		c.leftBy(err, "get", configMapKind, use.Namespace)
+		c.leftBy(err, configMapKind, use.Namespace)
 		return false
 	}
 	if facts.MayRead(use, object.Annotations, stack.Namespace) {

@@ -144,10 +144,9 @@ func operatorDeployments(ctx context.Context, cluster *kube.Cluster) ([]appsv1.D
 		if err != nil {
 			return nil, fmt.Errorf("read the selector %q: %w", text, err)
 		}
-		var list appsv1.DeploymentList
-		err = cluster.List(ctx, &list, client.MatchingLabelsSelector{Selector: selector})
+		list, err := cluster.Deployments(ctx, client.MatchingLabelsSelector{Selector: selector})
 		if err != nil {
-			return found, kube.Explain(err, "list", appsv1.Resource("deployments"), "")
+			return found, err
 		}
 		for i := range list.Items {
 			one := &list.Items[i]

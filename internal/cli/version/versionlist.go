@@ -9,6 +9,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/imagename"
 )
 
 // Report contains the versions of the command and of a cluster.
@@ -86,8 +87,9 @@ func Operators(deployments []appsv1.Deployment) []Operator {
 			replicas = *d.Spec.Replicas
 		}
 		found = append(found, Operator{
-			Namespace: d.Namespace, Name: d.Name, Image: image, Version: cmp.Or(d.Labels[versionLabel], tagOf(image), "unknown"),
-			Ready: d.Status.ReadyReplicas, Replicas: replicas,
+			Namespace: d.Namespace, Name: d.Name, Image: image,
+			Version: cmp.Or(d.Labels[versionLabel], imagename.Tag(image), "unknown"),
+			Ready:   d.Status.ReadyReplicas, Replicas: replicas,
 		})
 	}
 	slices.SortFunc(found, func(a, b Operator) int {
@@ -107,15 +109,6 @@ func imageOf(d *appsv1.Deployment) string {
 	}
 	if len(containers) > 0 {
 		return containers[0].Image
-	}
-	return ""
-}
-
-// tagOf returns the tag of an image, or "" for an image without a tag.
-func tagOf(image string) string {
-	image, _, _ = strings.Cut(image, "@")
-	if i := strings.LastIndex(image, ":"); i > strings.LastIndex(image, "/") {
-		return image[i+1:]
 	}
 	return ""
 }

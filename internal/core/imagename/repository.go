@@ -51,3 +51,12 @@ func Familiar(repository string) string {
 	}
 	return repository
 }
+
+// Tag returns the tag of an image, or "" for an image without a tag.
+func Tag(image string) string {
+	image, _, _ = strings.Cut(image, "@")
+	if at := strings.LastIndexByte(image, ':'); at > strings.LastIndexByte(image, '/') {
+		return image[at+1:]
+	}
+	return ""
+}

@@ -13,13 +13,21 @@ import (
 // Deployment controls the ReplicaSet. Labels prove nothing, because anyone can set them, and names do not either.
 func ServingPods(deployment types.UID, sets []appsv1.ReplicaSet, pods []corev1.Pod) []corev1.Pod {
 	return slices.DeleteFunc(slices.Clone(pods), func(pod corev1.Pod) bool {
-		return pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodRunning || !isTrue(&pod, corev1.PodReady) ||
+		return !IsServing(&pod) ||
 			!slices.ContainsFunc(sets, func(set appsv1.ReplicaSet) bool {
 				owner := metav1.GetControllerOfNoCopy(&set)
 				return owner != nil && owner.UID == deployment && metav1.IsControlledBy(&pod, &set)
 			})
 	})
 }
+
+// IsServing reports whether a pod is running and ready, and is not being deleted.
+func IsServing(pod *corev1.Pod) bool {
+	return pod.DeletionTimestamp == nil && pod.Status.Phase == corev1.PodRunning && IsReady(pod)
+}
+
+// IsReady reports whether a pod is ready.
+func IsReady(pod *corev1.Pod) bool { return isTrue(pod, corev1.PodReady) }
 
 // HasOwnAddress reports whether a pod has an address of its own. At the address of any other pod, the programs of its
 // node answer too.

@@ -20,11 +20,42 @@ var (
 	notStarted = []string{"StartError", "ContainerCannotRun"}
 )
 
+// Trouble is the kind of a pod's problem. It determines where a user finds the reason.
+type Trouble string
+
+const (
+	// Crashed means that a container ended. It may have started again.
+	Crashed Trouble = "crashed"
+	// NotStarted means that a container cannot be created, for example because its image cannot be pulled.
+	NotStarted Trouble = "not started"
+	// NotScheduled means that the pod cannot be scheduled onto a node.
+	NotScheduled Trouble = "not scheduled"
+	// NotReady means that the pod is running but not ready.
+	NotReady Trouble = "not ready"
+)
+
 // trouble is the reason why pods do not become ready.
 type trouble struct {
 	// fatal reports whether the problem is unlikely to end without a change.
 	fatal   bool
 	message string
+	kind    Trouble
+	// container is the container with the problem, if there is one.
+	container string
+}
+
+// PodTrouble returns the problem of a pod, and the container with the problem. They are empty for a pod without a
+// problem, and for a pod that another pod replaces.
+func PodTrouble(pod *corev1.Pod, now time.Time) (kind Trouble, container, message string) {
+	found := podTrouble(pod, nil, now, false)
+	switch {
+	case pod.DeletionTimestamp != nil, IsReady(pod):
+		return "", "", ""
+	case found.message == "" && pod.Status.Phase == corev1.PodRunning:
+		return NotReady, "", ""
+	default:
+		return found.kind, found.container, found.message
+	}
 }
 
 // findTrouble returns the reason why pods do not become ready. It checks the ReplicaSet and the Deployment first (pods
@@ -110,12 +141,14 @@ func podTrouble(pod *corev1.Pod, external []ExternalProvider, now time.Time, ove
 	}
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse {
-			return trouble{message: fmt.Sprintf("pod %q cannot be scheduled: %s", pod.Name, takenOver(condition.Message))}
+			message := fmt.Sprintf("pod %q cannot be scheduled: %s", pod.Name, takenOver(condition.Message))
+			return trouble{kind: NotScheduled, message: message}
 		}
 	}
 	initial := len(pod.Status.InitContainerStatuses)
 	for i, container := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		if found := containerTrouble(pod, &container, i < initial, external, now); found.message != "" {
+			found.container = container.Name
 			return found
 		}
 	}
@@ -137,24 +170,24 @@ func containerTrouble(
 		return trouble{}
 	}
 	if message := externalTrouble(pod, container.Name, external, now); message != "" {
-		return trouble{fatal: true, message: message}
+		return trouble{kind: Crashed, fatal: true, message: message}
 	}
 	ended := lastEnd(container, mayEnd)
 	if lostWithNode(ended) {
-		return trouble{message: fmt.Sprintf("container %q is starting again after its node stopped", container.Name)}
+		return trouble{kind: NotReady, message: fmt.Sprintf("container %q is starting again after its node stopped", container.Name)}
 	}
 	if ended != nil {
 		message := crashedModule(pod, container, external)
-		return trouble{fatal: true, message: cmp.Or(message, crash(pod.Name, container.Name, ended))}
+		return trouble{kind: Crashed, fatal: true, message: cmp.Or(message, crash(pod.Name, container.Name, ended))}
 	}
 	waiting := container.State.Waiting
 	switch {
 	case waiting == nil:
 		return trouble{}
 	case slices.Contains(notPulled, waiting.Reason):
-		return trouble{fatal: true, message: pullFailure(pod.Name, container)}
+		return trouble{kind: NotStarted, fatal: true, message: pullFailure(pod.Name, container)}
 	case slices.Contains(notCreated, waiting.Reason):
-		return trouble{fatal: true, message: notCreatedMessage(container)}
+		return trouble{kind: NotStarted, fatal: true, message: notCreatedMessage(container)}
 	default:
 		return trouble{}
 	}

@@ -44,7 +44,7 @@ func Try(ctx context.Context, cluster *kube.Cluster, now, before Planned) error 
 	rendered.Unlike(earlier)
 	ctx, cancel := context.WithTimeout(ctx, trialPatience)
 	defer cancel()
-	found := trial.Run(ctx, cluster, rendered, earlier)
+	found := trial.Run(ctx, cluster.Client, rendered, earlier)
 	add := func(to *[]string, texts []string) {
 		for _, text := range intent.BoundedTexts(texts) {
 			if now.Stack.Older {

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
 )
 
 // ErrNoPod is the error for a stack without a ready pod.
@@ -61,7 +63,8 @@ func (f *Follower) hold(ctx context.Context, ticker *time.Ticker, session *Sessi
 		case <-ticker.C:
 		}
 		pods, err := f.Pods(ctx)
-		if err == nil && !slices.ContainsFunc(pods, func(pod corev1.Pod) bool { return pod.Name == name && Serves(&pod) }) {
+		serves := func(pod corev1.Pod) bool { return pod.Name == name && status.IsServing(&pod) }
+		if err == nil && !slices.ContainsFunc(pods, serves) {
 			return
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/imagename"
 )
 
 func checkOperators(r *report, facts *Facts) {
@@ -115,7 +116,7 @@ func operatorVersions(facts *Facts) []string {
 			break
 		}
 		for _, container := range facts.Operators.Value[i].Spec.Template.Spec.Containers {
-			add(tag(container.Image))
+			add(imagename.Tag(container.Image))
 		}
 	}
 	return found
@@ -135,14 +136,6 @@ func newestStatus(stacks []v1alpha2.LlamaStackDistribution) *v1alpha2.VersionSta
 		}
 	}
 	return newest
-}
-
-func tag(image string) string {
-	image, _, _ = strings.Cut(image, "@")
-	if at := strings.LastIndexByte(image, ':'); at > strings.LastIndexByte(image, '/') {
-		return image[at+1:]
-	}
-	return ""
 }
 
 func sameVersion(a, b string) bool { return strings.TrimPrefix(a, "v") == strings.TrimPrefix(b, "v") }

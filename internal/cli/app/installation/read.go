@@ -47,15 +47,11 @@ func ReadFacts(
 	if err := e.server(ctx); err != nil {
 		return nil, err
 	}
-	e.facts.Definition = get(ctx, cluster, "", names.CustomResourceDefinition, &apiextensionsv1.CustomResourceDefinition{},
-		schema.GroupResource{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"})
+	e.facts.Definition = get(ctx, cluster, "", names.CustomResourceDefinition, &apiextensionsv1.CustomResourceDefinition{})
 	e.operators(ctx, operatorNamespace)
 	e.webhooks(ctx)
 	e.rules(ctx)
-	e.facts.Config = get(
-		ctx, cluster, e.facts.Namespace, names.OperatorConfigMap, &corev1.ConfigMap{},
-		schema.GroupResource{Resource: "configmaps"},
-	)
+	e.facts.Config = get(ctx, cluster, e.facts.Namespace, names.OperatorConfigMap, &corev1.ConfigMap{})
 	if selected != "" {
 		e.selected(ctx, selected)
 	}
@@ -73,9 +69,7 @@ func text(err error) string {
 }
 
 // get reads an object. The answer has no value if the object does not exist.
-func get[T client.Object](
-	ctx context.Context, c *kube.Cluster, namespace, name string, object T, resource schema.GroupResource,
-) Answer[T] {
+func get[T client.Object](ctx context.Context, c *kube.Cluster, namespace, name string, object T) Answer[T] {
 	err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, object)
 	switch {
 	case err == nil:
@@ -83,7 +77,7 @@ func get[T client.Object](
 	case apierrors.IsNotFound(err):
 		return Answer[T]{}
 	default:
-		return Answer[T]{Problem: text(kube.Explain(err, "get", resource, namespace))}
+		return Answer[T]{Problem: text(err)}
 	}
 }
 
@@ -110,37 +104,33 @@ func (e *examiner) server(ctx context.Context) error {
 
 // operators reads the operator's Deployments and leases, and determines the operator's namespace.
 func (e *examiner) operators(ctx context.Context, namespace string) {
-	deployments, leases := &appsv1.DeploymentList{}, &coordinationv1.LeaseList{}
-	resource := schema.GroupResource{Group: "apps", Resource: "deployments"}
 	known := cmp.Or(namespace, kube.WebhookNamespace(e.facts.Definition.Value))
-	err := e.List(ctx, deployments, kube.OperatorLabels, client.Limit(maxOperators))
+	deployments, err := e.Deployments(ctx, kube.OperatorLabels, client.Limit(maxOperators))
 	if apierrors.IsForbidden(err) || deployments.Continue != "" {
 		known = cmp.Or(known, names.OperatorNamespace)
-		if e.List(ctx, deployments, client.InNamespace(known), kube.OperatorLabels, client.Limit(maxOperators)) == nil {
-			err = nil
+		own, failed := e.Deployments(ctx, client.InNamespace(known), kube.OperatorLabels, client.Limit(maxOperators))
+		if failed == nil {
+			deployments, err = own, nil
 		}
 	}
-	e.facts.Operators = Answer[[]appsv1.Deployment]{
-		Value:   deployments.Items,
-		Problem: text(kube.Explain(err, "list", resource, "")),
-	}
+	e.facts.Operators = Answer[[]appsv1.Deployment]{Value: deployments.Items, Problem: text(err)}
 	// Anyone can give a Deployment the labels of the operator, so the usual namespace precedes others.
 	if known == "" && len(deployments.Items) > 0 && !slices.ContainsFunc(deployments.Items,
 		func(d appsv1.Deployment) bool { return d.Namespace == names.OperatorNamespace }) {
 		known = deployments.Items[0].Namespace
 	}
 	e.facts.Namespace = cmp.Or(known, names.OperatorNamespace)
+	leases := &coordinationv1.LeaseList{}
 	err = e.List(
 		ctx, leases,
 		client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("metadata.name", names.LeaderElectionID)},
 	)
-	e.facts.Leases = Answer[[]coordinationv1.Lease]{Value: leases.Items, Problem: text(kube.Explain(err, "list",
-		schema.GroupResource{Group: coordinationv1.GroupName, Resource: "leases"}, ""))}
+	e.facts.Leases = Answer[[]coordinationv1.Lease]{Value: leases.Items, Problem: text(err)}
 }
 
 // selected reads the namespace whose bounds the user asked for.
 func (e *examiner) selected(ctx context.Context, name string) {
-	found := get(ctx, e.Cluster, "", name, &corev1.Namespace{}, schema.GroupResource{Resource: "namespaces"})
+	found := get(ctx, e.Cluster, "", name, &corev1.Namespace{})
 	switch {
 	case found.Value == nil && found.Problem == "":
 		found.Problem = "the namespace does not exist"
@@ -153,19 +143,13 @@ func (e *examiner) selected(ctx context.Context, name string) {
 
 // webhooks reads the validating webhook, the admission policy and its binding, and the webhooks' certificate.
 func (e *examiner) webhooks(ctx context.Context) {
-	admission := func(resource string) schema.GroupResource {
-		return schema.GroupResource{Group: admissionv1.GroupName, Resource: resource}
-	}
 	e.facts.Webhook = get(ctx, e.Cluster, "", names.ValidatingWebhookConfiguration,
-		&admissionv1.ValidatingWebhookConfiguration{}, admission("validatingwebhookconfigurations"))
+		&admissionv1.ValidatingWebhookConfiguration{})
 	e.facts.Policy = get(ctx, e.Cluster, "", names.CustomResourceDefinition,
-		&admissionv1.ValidatingAdmissionPolicy{}, admission("validatingadmissionpolicies"))
+		&admissionv1.ValidatingAdmissionPolicy{})
 	e.facts.Binding = get(ctx, e.Cluster, "", names.CustomResourceDefinition,
-		&admissionv1.ValidatingAdmissionPolicyBinding{}, admission("validatingadmissionpolicybindings"))
-	secret := get(
-		ctx, e.Cluster, e.facts.Namespace, names.WebhookCertificateSecret, &corev1.Secret{},
-		schema.GroupResource{Resource: "secrets"},
-	)
+		&admissionv1.ValidatingAdmissionPolicyBinding{})
+	secret := get(ctx, e.Cluster, e.facts.Namespace, names.WebhookCertificateSecret, &corev1.Secret{})
 	e.facts.Certificate.Problem = secret.Problem
 	if secret.Value == nil {
 		return
@@ -190,8 +174,7 @@ func (e *examiner) rights(ctx context.Context, all bool) {
 			},
 		}}
 		if err := e.Create(ctx, review); err != nil {
-			e.facts.Rights.Problem = text(kube.Explain(err, "create",
-				schema.GroupResource{Group: authorizationv1.GroupName, Resource: "selfsubjectaccessreviews"}, ""))
+			e.facts.Rights.Problem = text(err)
 			return
 		}
 		right.Allowed = review.Status.Allowed

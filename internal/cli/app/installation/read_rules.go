@@ -4,15 +4,8 @@ import (
 	"context"
 
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/kube"
 )
-
-func rbacResource(resource string) schema.GroupResource {
-	return schema.GroupResource{Group: rbacv1.GroupName, Resource: resource}
-}
 
 // rules reads the rules that role bindings grant to the operator's ServiceAccount.
 func (e *examiner) rules(ctx context.Context) {
@@ -44,7 +37,7 @@ func (e *examiner) clusterRules(
 ) error {
 	bindings := &rbacv1.ClusterRoleBindingList{}
 	if err := e.List(ctx, bindings); err != nil {
-		return kube.Explain(err, "list", rbacResource("clusterrolebindings"), "")
+		return err
 	}
 	for i := range bindings.Items {
 		if !binds(bindings.Items[i].Subjects, account) {
@@ -64,7 +57,7 @@ func (e *examiner) namespaceRules(
 ) error {
 	bindings := &rbacv1.RoleBindingList{}
 	if err := e.List(ctx, bindings, client.InNamespace(namespace)); err != nil {
-		return kube.Explain(err, "list", rbacResource("rolebindings"), namespace)
+		return err
 	}
 	into[namespace] = []rbacv1.PolicyRule{}
 	for i := range bindings.Items {
@@ -94,9 +87,9 @@ func (e *examiner) role(ctx context.Context, reference rbacv1.RoleRef, namespace
 	if reference.Kind == "Role" {
 		role := &rbacv1.Role{}
 		err := e.Get(ctx, client.ObjectKey{Namespace: namespace, Name: reference.Name}, role)
-		return role.Rules, kube.Explain(client.IgnoreNotFound(err), "get", rbacResource("roles"), namespace)
+		return role.Rules, client.IgnoreNotFound(err)
 	}
 	role := &rbacv1.ClusterRole{}
 	err := e.Get(ctx, client.ObjectKey{Name: reference.Name}, role)
-	return role.Rules, kube.Explain(client.IgnoreNotFound(err), "get", rbacResource("clusterroles"), "")
+	return role.Rules, client.IgnoreNotFound(err)
 }

@@ -2,7 +2,6 @@ package installation
 
 import (
 	"fmt"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -68,16 +67,14 @@ func judge(stack *v1alpha2.LlamaStackDistribution) (Status, string) {
 	if explained.Message != "" {
 		text += ": " + explained.Message
 	}
-	if names.Paused(stack.Annotations) {
+	switch {
+	case names.Paused(stack.Annotations):
 		return Warning, "is paused; " + text
-	}
-	if explained.Status == metav1.ConditionUnknown {
+	case status.InProgress(stack.Status.Conditions, ready.Reason):
 		return Warning, text
+	default:
+		return Error, text
 	}
-	if slices.Contains(inProgress, ready.Reason) {
-		return Warning, text
-	}
-	return Error, text
 }
 
 // risk returns a warning if data of a stack that is Ready is not on its volume. The next change to the stack deletes
@@ -88,10 +85,4 @@ func risk(stack *v1alpha2.LlamaStackDistribution) (Status, string) {
 		return OK, ""
 	}
 	return Warning, left.Reason + ": " + left.Message
-}
-
-// inProgress contains the reasons of the Ready condition that require no action: the user only has to wait.
-var inProgress = []string{
-	v1alpha2.ReasonProgressing, v1alpha2.ReasonRolloutInProgress, v1alpha2.ReasonPreflightInProgress,
-	v1alpha2.ReasonWaiting, v1alpha2.ReasonReadingExternalProviders,
 }

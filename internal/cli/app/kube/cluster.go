@@ -1,8 +1,10 @@
 package kube
 
 import (
+	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/go-logr/logr"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
@@ -61,6 +63,35 @@ func (f *Flags) Connect(version string) (*Cluster, error) {
 		return nil, fmt.Errorf("create a client: %w", err)
 	}
 	return &Cluster{Client: found, Config: config, Namespace: namespace, flags: f}, nil
+}
+
+// Get reads an object. The error explains the problem.
+func (c *Cluster) Get(
+	ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption,
+) error {
+	return c.explain(c.Client.Get(ctx, key, object, options...), "get", object, key.Namespace)
+}
+
+// List reads a list. The error explains the problem.
+func (c *Cluster) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	selected := (&client.ListOptions{}).ApplyOptions(options)
+	return c.explain(c.Client.List(ctx, list, selected), "list", list, selected.Namespace)
+}
+
+// Create creates an object. The error explains the problem.
+func (c *Cluster) Create(ctx context.Context, object client.Object, options ...client.CreateOption) error {
+	return c.explain(c.Client.Create(ctx, object, options...), "create", object, object.GetNamespace())
+}
+
+// explain explains the error of a request for an object or a list.
+func (c *Cluster) explain(err error, verb string, object runtime.Object, namespace string) error {
+	if err == nil {
+		return nil
+	}
+	kind, _ := c.GroupVersionKindFor(object) // every kind is in the scheme, or the object contains it
+	kind.Kind = strings.TrimSuffix(kind.Kind, "List")
+	resource, _ := meta.UnsafeGuessKindToResource(kind)
+	return Explain(err, verb, resource.GroupResource(), namespace)
 }
 
 // Core returns a client for the requests to pods that a client.Client does not support: logs and forwarded ports. A

@@ -46,7 +46,7 @@ func (c *Cluster) ServerConfig(ctx context.Context, stack *v1alpha2.LlamaStackDi
 	}
 	object := &corev1.ConfigMap{}
 	if err := c.Get(ctx, client.ObjectKey{Namespace: stack.Namespace, Name: name}, object); err != nil {
-		return nil, Explain(err, "get", corev1.Resource("configmaps"), stack.Namespace)
+		return nil, err
 	}
 	for _, key := range keys {
 		if text, found := object.Data[key]; found {

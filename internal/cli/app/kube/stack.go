@@ -33,9 +33,6 @@ const (
 	MaxStacks = 10_000
 )
 
-// Resource is the resource name for stacks in RBAC rules.
-var Resource = schema.GroupResource{Group: v1alpha2.GroupVersion.Group, Resource: "llamastackdistributions"}
-
 // ErrTooMany is the error for a list of more than MaxStacks stacks.
 var ErrTooMany = fmt.Errorf("there are more than %d stacks; select fewer with --namespace or --selector", MaxStacks)
 
@@ -53,7 +50,7 @@ func (c *Cluster) Stack(ctx context.Context, name string) (*v1alpha2.LlamaStackD
 	case apierrors.IsNotFound(err) && !notServed(err):
 		return nil, c.notFound(ctx, name)
 	case err != nil:
-		return nil, Explain(err, "get", Resource, c.Namespace)
+		return nil, err
 	}
 	return decode(live)
 }
@@ -188,23 +185,22 @@ func (c *Cluster) EachStack(
 		return nil
 	}
 	options = append(slices.Clip(options), client.Limit(stacksPerPage))
-	err := c.Pages(ctx, list, Resource, page, options...)
+	err := c.Pages(ctx, list, page, options...)
 	if notServed(err) && len(list.Items) == 0 {
 		list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha2.Kind + "List"))
-		err = c.Pages(ctx, list, Resource, page, options...)
+		err = c.Pages(ctx, list, page, options...)
 	}
 	return err
 }
 
-// Pages reads a list one page at a time, and calls `take` after each page. It explains the error of a request.
+// Pages reads a list one page at a time, and calls `take` after each page.
 func (c *Cluster) Pages(
-	ctx context.Context, list client.ObjectList, resource schema.GroupResource, take func() error,
-	options ...client.ListOption,
+	ctx context.Context, list client.ObjectList, take func() error, options ...client.ListOption,
 ) error {
 	selected := (&client.ListOptions{Limit: perPage}).ApplyOptions(options)
 	for {
 		if err := c.List(ctx, list, selected); err != nil {
-			return Explain(err, "list", resource, selected.Namespace)
+			return err
 		}
 		if err := take(); err != nil {
 			return err
@@ -250,7 +246,7 @@ func notServed(err error) bool {
 func (c *Cluster) Namespaces(ctx context.Context) ([]string, error) {
 	var list corev1.NamespaceList
 	if err := c.List(ctx, &list, client.Limit(perPage)); err != nil {
-		return nil, Explain(err, "list", schema.GroupResource{Resource: "namespaces"}, "")
+		return nil, err
 	}
 	names := make([]string, 0, len(list.Items))
 	for i := range list.Items {

@@ -60,12 +60,6 @@ type Reader struct {
 	Unknown []string
 }
 
-var (
-	configMapResource  = schema.GroupResource{Resource: "configmaps"}
-	deploymentResource = schema.GroupResource{Group: appsv1.GroupName, Resource: "deployments"}
-	claimResource      = schema.GroupResource{Resource: "persistentvolumeclaims"}
-)
-
 // New returns a reader for a cluster. `version` is the version of the command.
 func New(cluster *kube.Cluster, version string) *Reader {
 	return &Reader{
@@ -93,23 +87,21 @@ func (r *Reader) compareVersion(stack *v1alpha2.LlamaStackDistribution) {
 }
 
 // read reads an object. It returns false for an object that does not exist, or that the caller cannot read.
-func (r *Reader) read(ctx context.Context, resource schema.GroupResource, key dryrun.Key, into client.Object,
-) (bool, error) {
+func (r *Reader) read(ctx context.Context, key dryrun.Key, into client.Object) (bool, error) {
 	err := r.Cluster.Get(ctx, client.ObjectKey{Namespace: key.Namespace, Name: key.Name}, into)
-	switch {
-	case err == nil:
-		return true, nil
-	case apierrors.IsNotFound(err):
-		return false, nil
-	case apierrors.IsForbidden(err):
-		r.Missing("%v", kube.Explain(err, "get", resource, key.Namespace))
-		if resource == configMapResource {
-			r.deniedMaps[key] = true
-		}
-		return false, nil
-	default:
-		return false, kube.Explain(err, "get", resource, key.Namespace)
+	if _, is := into.(*corev1.ConfigMap); is && apierrors.IsForbidden(err) {
+		r.deniedMaps[key] = true
 	}
+	return err == nil, r.unlessDenied(client.IgnoreNotFound(err))
+}
+
+// unlessDenied returns an error. If the caller lacks a permission, it records the error, and returns nil.
+func (r *Reader) unlessDenied(err error) error {
+	if _, denied := errors.AsType[*kube.Denied](err); denied {
+		r.Missing("%v", err)
+		return nil
+	}
+	return err
 }
 
 // maxMapped is the maximum number of bytes of the ConfigMaps that a Reader keeps, so as not to read them again.
@@ -121,7 +113,7 @@ func (r *Reader) configMap(ctx context.Context, key dryrun.Key) (*corev1.ConfigM
 		return found, nil
 	}
 	configMap := &corev1.ConfigMap{}
-	found, err := r.read(ctx, configMapResource, key, configMap)
+	found, err := r.read(ctx, key, configMap)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +142,7 @@ func boundedNamespaces(
 	case apierrors.IsForbidden(err), apierrors.IsNotFound(err):
 		return nil, nil
 	case err != nil:
-		return nil, kube.Explain(err, "get", schema.GroupResource{Resource: "namespaces"}, "")
+		return nil, err
 	}
 	return map[string]*corev1.Namespace{name: namespace}, nil
 }
@@ -227,17 +219,13 @@ func (r *Reader) Stacks(ctx context.Context, names []string) ([]v1alpha2.LlamaSt
 // Running reads the Deployment of a stack, and the base configuration that the operator keeps for the stack.
 func (r *Reader) Running(ctx context.Context, stack *v1alpha2.LlamaStackDistribution) (*facts.Running, error) {
 	r.compareVersion(stack)
-	key := dryrun.Key{Namespace: stack.Namespace, Name: names.Deployment(stack.Name)}
-	deployment, listed := r.deployments[key]
+	deployment, listed := r.deployments[dryrun.Key{Namespace: stack.Namespace, Name: names.Deployment(stack.Name)}]
 	if r.deployments == nil || listed && deployment == nil {
-		deployment = &appsv1.Deployment{}
-		exists, err := r.read(ctx, deploymentResource, key, deployment)
-		if err != nil {
+		found, err := r.Cluster.Deployment(ctx, stack)
+		if err := r.unlessDenied(err); err != nil {
 			return nil, err
 		}
-		if !exists {
-			deployment = nil
-		}
+		deployment = found
 	}
 	found := facts.NewRunning(stack, deployment)
 	name := found.Record.BaseConfigMap
@@ -252,8 +240,6 @@ func (r *Reader) Running(ctx context.Context, stack *v1alpha2.LlamaStackDistribu
 	return found, err
 }
 
-// deploymentsPerPage is the number of Deployments in a page. Each can need 15 MB of memory.
-const deploymentsPerPage = 50
 
 // ListDeployments reads the Deployments of all stacks, a page at a time. It does not keep long ones, because anyone can
 // give a Deployment the label: Running reads them one by one.
@@ -262,37 +248,14 @@ func (r *Reader) ListDeployments(ctx context.Context, everywhere bool) error {
 	if everywhere {
 		namespace = ""
 	}
-	list := &appsv1.DeploymentList{}
 	r.deployments = map[dryrun.Key]*appsv1.Deployment{}
-	err := r.Cluster.Pages(ctx, list, deploymentResource, func() error {
-		for i := range list.Items {
-			one := &list.Items[i]
-			key := dryrun.Key{Namespace: one.Namespace, Name: one.Name}
-			if r.deployments[key] = nil; !stub.Exceeds(one, stub.MaxWhole) {
-				r.deployments[key] = one.DeepCopy()
-			}
+	err := r.Cluster.EachDeployment(ctx, func(one *appsv1.Deployment) {
+		key := dryrun.Key{Namespace: one.Namespace, Name: one.Name}
+		if r.deployments[key] = nil; !stub.Exceeds(one, stub.MaxWhole) {
+			r.deployments[key] = one.DeepCopy()
 		}
-		return nil
-	}, client.InNamespace(namespace), client.MatchingLabels{names.LabelManagedBy: names.ManagedBy},
-		client.Limit(deploymentsPerPage))
+	}, client.InNamespace(namespace), client.MatchingLabels{names.LabelManagedBy: names.ManagedBy})
 	return r.unlessDenied(err)
-}
-
-// list reads Deployments. The list is empty if the caller cannot read them.
-func (r *Reader) list(
-	ctx context.Context, into *appsv1.DeploymentList, namespace string, labels client.MatchingLabels,
-) error {
-	err := r.Cluster.List(ctx, into, client.InNamespace(namespace), labels)
-	return r.unlessDenied(kube.Explain(err, "list", deploymentResource, namespace))
-}
-
-// unlessDenied returns an error, unless it is about a missing permission, which it records.
-func (r *Reader) unlessDenied(err error) error {
-	if _, denied := errors.AsType[*kube.Denied](err); denied {
-		r.Missing("%v", err)
-		return nil
-	}
-	return err
 }
 
 // Claim reads the PersistentVolumeClaim of a stack with a volume. It returns nil for a claim that does not exist, or
@@ -305,7 +268,7 @@ func (r *Reader) Claim(
 	}
 	claim := &corev1.PersistentVolumeClaim{}
 	key := dryrun.Key{Namespace: stack.Namespace, Name: names.PersistentVolumeClaim(stack.Name)}
-	if found, err := r.read(ctx, claimResource, key, claim); err != nil || !found {
+	if found, err := r.read(ctx, key, claim); err != nil || !found {
 		return nil, err
 	}
 	return claim, nil
@@ -330,7 +293,7 @@ func (r *Reader) ReadConfig(ctx context.Context, file string, stdin io.Reader, p
 			"images and limits in the ConfigMap; set --operator-config to a file with the ConfigMap", names.OperatorConfigMap)
 		return nil
 	case err != nil:
-		return kube.Explain(err, "list", configMapResource, "")
+		return err
 	}
 	if found := r.ofOperator(ctx, list.Items); found == nil {
 		r.Config, _ = operatorconfig.Read(nil, operatorconfig.Config{})
@@ -346,9 +309,8 @@ func (r *Reader) ReadConfig(ctx context.Context, file string, stdin io.Reader, p
 // relatedImages reads the RELATED_IMAGE variables in the operator's Deployment. They remain unknown if there is no such
 // Deployment in the operator's namespace, or if the caller cannot read it.
 func (r *Reader) relatedImages(ctx context.Context) error {
-	var list appsv1.DeploymentList
-	err := r.list(ctx, &list, cmp.Or(r.operatorNamespace, names.OperatorNamespace),
-		kube.OperatorLabels)
+	namespace := cmp.Or(r.operatorNamespace, names.OperatorNamespace)
+	list, err := r.Cluster.Deployments(ctx, client.InNamespace(namespace), kube.OperatorLabels)
 	variables := map[string]string{}
 	for i := range list.Items {
 		for _, container := range list.Items[i].Spec.Template.Spec.Containers {
@@ -360,7 +322,7 @@ func (r *Reader) relatedImages(ctx context.Context) error {
 	if len(list.Items) > 0 {
 		r.related = distribution.RelatedImages(func(name string) string { return variables[name] })
 	}
-	return err
+	return r.unlessDenied(err)
 }
 
 // ofOperator returns the operator's ConfigMap, or nil if there is none. Anyone can create a ConfigMap with its name in

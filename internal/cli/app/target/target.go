@@ -8,7 +8,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -57,24 +56,17 @@ func Connect(ctx context.Context, flags *kube.Flags, version, name string) (*Tar
 // user would receive the questions and the token. It also leaves out pods that use the network of their node, because
 // the forwarded port would lead to the programs of the node.
 func (t *Target) Pods(ctx context.Context) ([]corev1.Pod, error) {
-	var deployment appsv1.Deployment
+	deployment, err := t.Cluster.Deployment(ctx, t.Stack)
+	if err != nil || deployment == nil || !metav1.IsControlledBy(deployment, t.Stack) {
+		return nil, err
+	}
 	var sets appsv1.ReplicaSetList
 	var pods corev1.PodList
-	key := client.ObjectKey{Namespace: t.Stack.Namespace, Name: names.Deployment(t.Stack.Name)}
-	err := t.Cluster.Get(ctx, key, &deployment)
-	if apierrors.IsNotFound(err) || err == nil && !metav1.IsControlledBy(&deployment, t.Stack) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, kube.Explain(err, "get", appsv1.Resource("deployments"), t.Stack.Namespace)
-	}
-	for list, resource := range map[client.ObjectList]schema.GroupResource{
-		&sets: appsv1.Resource("replicasets"), &pods: corev1.Resource("pods"),
-	} {
-		err := t.Cluster.List(ctx, list, client.InNamespace(key.Namespace),
+	for _, list := range []client.ObjectList{&sets, &pods} {
+		err := t.Cluster.List(ctx, list, client.InNamespace(t.Stack.Namespace),
 			client.MatchingLabels(names.Selector(t.Stack.Name)))
 		if err != nil {
-			return nil, kube.Explain(err, "list", resource, key.Namespace)
+			return nil, err
 		}
 	}
 	return slices.DeleteFunc(status.ServingPods(deployment.UID, sets.Items, pods.Items), func(pod corev1.Pod) bool {
