@@ -240,7 +240,6 @@ func (r *Reader) Running(ctx context.Context, stack *v1alpha2.LlamaStackDistribu
 	return found, err
 }
 
-
 // ListDeployments reads the Deployments of all stacks, a page at a time. It does not keep long ones, because anyone can
 // give a Deployment the label: Running reads them one by one.
 func (r *Reader) ListDeployments(ctx context.Context, everywhere bool) error {
