@@ -1,6 +1,6 @@
-// Command installation writes the commands that install the operator into the pages. They install the newest release in
-// the changelog. Before the first release, they install from a checkout. The file text.tmpl has both texts, and replaces
-// the lines between two comments on a page:
+// Command installation writes the commands that install the operator into the pages. They install the newest release
+// in the changelog. Before the first release, they install from a checkout. The file text.tmpl has both texts, which
+// replace the lines between two comments on a page:
 //
 //	<!-- installation: NAME -->
 //	<!-- installation: end -->

@@ -6,8 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 )
 
-// Skew returns a sentence for each pair of versions that do not work together, according to docs/explanation/support.md.
-// It ignores what is not a version, such as the tag "dev".
+// Skew returns a sentence for each pair of versions that do not work together, by docs/explanation/support.md. It
+// ignores what is not a version, such as the tag "dev".
 func Skew(r Report) []string {
 	found := []string{}
 	if r.Server == nil {

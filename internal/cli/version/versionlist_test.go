@@ -48,6 +48,7 @@ func TestOperators(t *testing.T) {
 func TestSkew(t *testing.T) {
 	const (
 		operator = "operator ns/op has version v1.2.0, and "
+		command  = operator + "this command has version "
 		fixed    = "the CustomResourceDefinition has version v1.2.1, but they must have the same version; apply the operator's manifest or upgrade its chart again"
 		minor    = ", but they can differ by only one minor version; use the version of the command that matches the operator"
 	)
@@ -60,10 +61,12 @@ func TestSkew(t *testing.T) {
 		"definition of a checkout":      {command: "v1.2.0", operator: "v1.2.0"},
 		"no operator and no stacks":     {command: "v1.2.0", definition: "v1.0.0"},
 		"Deployments precede stacks":    {command: "v1.2.0", operator: "v1.2.0", stacks: "v1.0.0"},
-		"command too new":               {command: "v1.4.0", operator: "v1.2.0", want: operator + "this command has version v1.4.0" + minor},
-		"command too old":               {command: "v1.0.9", operator: "v1.2.0", want: operator + "this command has version v1.0.9" + minor},
-		"another major version":         {command: "v2.2.0", operator: "v1.2.0", want: operator + "this command has version v2.2.0" + minor},
-		"another definition":            {command: "v1.2.0", definition: "v1.2.1", operator: "v1.2.0", want: operator + fixed},
+		"command too new":               {command: "v1.4.0", operator: "v1.2.0", want: command + "v1.4.0" + minor},
+		"command too old":               {command: "v1.0.9", operator: "v1.2.0", want: command + "v1.0.9" + minor},
+		"another major version":         {command: "v2.2.0", operator: "v1.2.0", want: command + "v2.2.0" + minor},
+		"another definition": {
+			command: "v1.2.0", definition: "v1.2.1", operator: "v1.2.0", want: operator + fixed,
+		},
 		"stacks of another version": {
 			command: "v1.2.0", stacks: "v1.0.0",
 			want: "the operator that wrote the status of stacks has version v1.0.0, and this command has version v1.2.0" + minor,
