@@ -98,9 +98,9 @@ func checkVersions(r *report, facts *Facts) {
 	}
 }
 
-// operatorVersions returns the versions of the operator: the version in the most recent status of any stack. If there is
-// no such version, or there are several operators, it returns the versions in the labels of their Deployments, or the
-// tags of their images.
+// operatorVersions returns the versions of the operator: the version in the most recent status of any stack. If there
+// is no such version, or there are several operators, it returns the versions in the labels of their Deployments, or
+// the tags of their images.
 func operatorVersions(facts *Facts) []string {
 	var found []string
 	add := func(version string) {
