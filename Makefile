@@ -46,8 +46,14 @@ IMAGE ?= llama-stack-k8s-operator:dev
 CONTAINER_TOOL ?= docker
 
 .PHONY: image
-image: ## Build the image of the operator from the Dockerfile [IMAGE=llama-stack-k8s-operator:dev, CONTAINER_TOOL=docker or podman]
+image: ## Build the image of the operator from the Dockerfile [IMAGE=llama-stack-k8s-operator:dev, CONTAINER_TOOL=docker or podman, PUSH=1: push it, too]
 	@$(CONTAINER_TOOL) build --build-arg VERSION=$(VERSION) --build-arg REVISION=$$(git rev-parse HEAD) --tag $(IMAGE) .
+	@$(if $(PUSH),$(CONTAINER_TOOL) push $(IMAGE))
+
+.PHONY: install
+install: ## Install the operator from this checkout into your cluster [IMAGE=llama-stack-k8s-operator:dev, OVERLAY=openshift, namespaced or cert-manager]
+	@kubectl kustomize config/$(if $(OVERLAY),overlays/$(OVERLAY),default) | \
+		sed 's|image: llama-stack-k8s-operator:dev$$|image: $(IMAGE)|' | kubectl apply --server-side --filename=-
 
 .PHONY: demo
 demo: ## Show what the operator makes of a stack, and run both on a control plane [NODE=1: in pods, with an answer of a model; as root]

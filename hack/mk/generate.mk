@@ -18,6 +18,7 @@ generate-docs:
 	@$(GO) run ./hack/flags docs/reference/operator-flags.md
 	@$(GO) run ./hack/conditions api/v1alpha2/conditions.go docs
 	@$(GO) run ./hack/clireference docs/reference/cli
+	@$(GO) run ./hack/installation .
 
 ##@ Files that are not in the repository
 

@@ -5,8 +5,19 @@ release: $(BIN)/ko $(BIN)/kustomize $(BIN)/helm ## Write the files of a release 
 	@REGISTRY='$(REGISTRY)' PUSH='$(PUSH)' hack/release '$(VERSION)' '$(OUT)'
 
 .PHONY: test-release
-test-release: $(BIN)/ko $(BIN)/kustomize $(BIN)/helm $(BIN)/gotestsum ## Make a release twice, compare the files and check them [KO_DEFAULTPLATFORMS=linux/amd64 CLI_RELEASE_PLATFORMS=linux/amd64: less to compile]
-	@hack/test test-release -tags=release -count=1 -timeout=120m ./test/release
+test-release: $(BIN)/ko $(BIN)/kustomize $(BIN)/helm $(BIN)/gotestsum ## Make a release twice, compare the files and check them, and install from them [KO_DEFAULTPLATFORMS=linux/amd64 CLI_RELEASE_PLATFORMS=linux/amd64: less to compile]
+	@rm -rf $(RELEASE_FOLDER)
+	@RELEASE_FOLDER=$(RELEASE_FOLDER) hack/test test-release -tags=release -count=1 -timeout=120m ./test/release
+	@$(MAKE) test-installation OUT=$(RELEASE_FOLDER)
+
+# `make test-release` keeps the files of the release in this folder.
+RELEASE_FOLDER := $(abspath $(CACHE))/test/release
+
+.PHONY: test-installation
+test-installation: $(BIN)/helm $(BIN)/krew $(BIN)/gotestsum cluster-tool chart node-packages ## Install from the files of a release as the pages say, on a control plane and on a node (root, Linux) [OUT=folder]
+	@export $(ASSETS) RELEASE_FOLDER=$(abspath $(OUT)); \
+	$(BIN)/cluster run --node -- hack/test test-installation -count=1 -timeout=30m -run='^TestInstalled$$' ./test/installed \
+		+ -tags=release$(comma)node -count=1 -timeout=30m -run='^TestInstallation$$' ./test/release
 
 # These are the platforms of the command line in a bundle.
 CLI_PLATFORMS ?= linux/amd64 linux/arm64 darwin/arm64
@@ -24,12 +35,6 @@ airgap-bundle: manifests chart ## Write an archive for clusters without internet
 	done; \
 	$(GO) run ./hack/bundle -output $(BUNDLE) -operator '$(OPERATOR)' -programs $(CACHE)/airgap-bin \
 		$(if $(PLATFORM),-platform $(PLATFORM)) $(if $(filter allow,$(MISSING)),-allow-missing) $(SERVERS)
-
-KREW ?= v0.4.3
-
-.PHONY: check-krew
-check-krew: ## Check the krew manifest of a release with the tool of krew's index (downloads krew) [OUT=folder]
-	@$(GO) run sigs.k8s.io/krew/cmd/validate-krew-manifest@$(KREW) -manifest '$(OUT)/cli/llamastack.yaml' -skip-install
 
 .PHONY: check-hook
 check-hook: ## Run the hook of the last commit with the real pre-commit (minutes; pip install pre-commit)

@@ -28,8 +28,8 @@ cluster-tool:
 	@$(GO) build -C test/cluster -o $(abspath $(BIN))/cluster .
 
 # The suffix of each TOOL_ variable is the name of the tool's file in .cache/bin. The value is the tool's package in
-# hack/tools/go.mod. The linter has a version instead, because it needs hundreds of modules, which would otherwise decide
-# the versions of the other tools.
+# hack/tools/go.mod. The linter and krew have a version instead, because the linter needs hundreds of modules, which would
+# otherwise decide the versions of the other tools, and krew needs old ones.
 
 LINT_MODULES := . $(TEST_MODULES)
 
@@ -41,8 +41,10 @@ TOOL_gofumpt := mvdan.cc/gofumpt
 TOOL_gotestsum := gotest.tools/gotestsum
 TOOL_kustomize := sigs.k8s.io/kustomize/kustomize/v5
 TOOL_golangci-lint := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+TOOL_krew := sigs.k8s.io/krew/cmd/krew@v0.4.3
 
-TOOLS := $(patsubst TOOL_%,%,$(filter-out TOOL_golangci-lint,$(filter TOOL_%,$(.VARIABLES))))
+VERSIONED_TOOLS := golangci-lint krew
+TOOLS := $(filter-out $(VERSIONED_TOOLS),$(patsubst TOOL_%,%,$(filter TOOL_%,$(.VARIABLES))))
 
 $(addprefix $(BIN)/,$(TOOLS)): $(BIN)/%: hack/tools/go.mod hack/tools/go.sum
 	@echo "building the tool $*"
@@ -60,7 +62,7 @@ $(BIN)/ko: hack/tools/release/go.mod hack/tools/release/go.sum
 	@GOBIN=$(abspath $(BIN)) $(GO) install -C hack/tools/release -trimpath github.com/google/ko
 	@touch $@
 
-$(BIN)/golangci-lint: hack/mk/tools.mk
-	@echo "building the tool golangci-lint (takes some minutes, only once)"
-	@GOBIN=$(abspath $(BIN)) $(GO) install -trimpath $(TOOL_golangci-lint)
+$(addprefix $(BIN)/,$(VERSIONED_TOOLS)): $(BIN)/%: hack/mk/tools.mk
+	@echo "building the tool $* (the linter takes some minutes, only once)"
+	@GOBIN=$(abspath $(BIN)) $(GO) install -trimpath $(TOOL_$*)
 	@touch $@

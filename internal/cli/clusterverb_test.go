@@ -361,6 +361,8 @@ func TestVersion(t *testing.T) {
 		"/version": "{gitVersion: v1.34.0}",
 		"/apis":    `{kind: APIGroupList, apiVersion: v1, groups: [{name: llamastack.io, versions: [{version: v1alpha2}, {version: v1alpha1}]}]}`,
 		"/api":     `{kind: APIVersions, versions: [v1]}`,
+		"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/llamastackdistributions.llamastack.io": `{kind: PartialObjectMetadata,
+			apiVersion: meta.k8s.io/v1, metadata: {name: llamastackdistributions.llamastack.io, labels: {app.kubernetes.io/version: v1.0.1}}}`,
 		"/apis/apps/v1/deployments": listOf(
 			"Deployment",
 			"apps/v1",
@@ -377,7 +379,7 @@ func TestVersion(t *testing.T) {
 	got := s.run(t, "version")
 	for _, want := range []string{
 		"Command:       test (go", "Releases:      0.2, ", "Operator:      v1.0.0 in ops/llama-stack-operator, 2 of 2 pods ready\n",
-		"Stacks:        1 with operator version v1.0.0 in the status\n", "API versions:  v1alpha2, v1alpha1\n", "Kubernetes:    v1.34.0\n",
+		"Definition:    v1.0.1\n", "Stacks:        1 with operator version v1.0.0 in the status\n", "API versions:  v1alpha2, v1alpha1\n", "Kubernetes:    v1.34.0\n",
 	} {
 		if !strings.Contains(got.out, want) {
 			t.Errorf("no %q in\n%s%s", want, got.out, got.err)
@@ -391,12 +393,16 @@ func TestVersion(t *testing.T) {
 	var out, errs strings.Builder
 	code := cli.Run(
 		cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs},
-		"v1.1.0",
+		"v1.2.0",
 		[]string{"version", "--kubeconfig", s.kubeconfig},
 	)
-	if want := "warning: operator ops/llama-stack-operator has version v1.0.0, and this command has version v1.1.0; use the version of the command that matches the operator\n"; code != 0 ||
-		errs.String() != want {
-		t.Errorf("exit code %d\n%s", code, errs.String())
+	for _, want := range []string{
+		"warning: operator ops/llama-stack-operator has version v1.0.0, and this command has version v1.2.0",
+		"warning: operator ops/llama-stack-operator has version v1.0.0, and the CustomResourceDefinition has version v1.0.1",
+	} {
+		if code != 0 || !strings.Contains(errs.String(), want) {
+			t.Errorf("exit code %d, no %q in\n%s", code, want, errs.String())
+		}
 	}
 	before := len(s.requests)
 	if got := s.run(t, "version", "--client", "-o", "yaml"); got.code != 0 ||

@@ -43,11 +43,24 @@ func (c *cluster) installChart(t *testing.T, values []string) {
 	c.kubectl(t, append([]string{"get"}, rights...)...)
 	c.expectShortName(t, "older")
 
-	c.helm(t, "upgrade", release, chart, "--set="+strings.Join(values, ","))
+	c.helm(t, "upgrade", release, currentChart(t), "--set="+strings.Join(values, ","))
 	c.expectShortName(t, "llsd")
 	if left := c.kubectl(t, append([]string{"get", "--ignore-not-found", "--output=name"}, rights...)...); left != "" {
 		t.Errorf("the upgrade did not remove permissions: %s", left)
 	}
+}
+
+// currentChart returns the path of the chart of the release, or of this work tree.
+func currentChart(t *testing.T) string {
+	t.Helper()
+	if releaseFolder == "" {
+		return chart
+	}
+	packed, err := filepath.Glob(filepath.Join(releaseFolder, release+"-*.tgz"))
+	if err != nil || len(packed) != 1 {
+		t.Fatalf("the release has the charts %q, want one (error %v)", packed, err)
+	}
+	return packed[0]
 }
 
 // olderChart copies the chart, sets a different short name in the CustomResourceDefinition, and returns the folder of
@@ -100,7 +113,7 @@ func (c *cluster) uninstallChart(t *testing.T, namespace string) {
 	if left != "" {
 		t.Errorf("objects remain in the operator's namespace: %s", left)
 	}
-	c.helm(t, "install", release, chart)
+	c.helm(t, "install", release, currentChart(t))
 	uid := stack.GetUID()
 	if err := c.Get(t.Context(), key, stack); err != nil || stack.GetUID() != uid {
 		t.Errorf("the stack was replaced in the new installation (error %v)", err)

@@ -3,6 +3,8 @@ package installed
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -43,6 +45,22 @@ var forms = []form{
 	},
 }
 
+// releaseFolder is the folder of a release, from which the tests install in place of this work tree, or "".
+var releaseFolder = os.Getenv("RELEASE_FOLDER")
+
+// file returns the path of the manifest.
+func (f *form) file(t *testing.T) string {
+	t.Helper()
+	switch {
+	case releaseFolder == "":
+		return testutil.ManifestFile(t, f.manifest)
+	case f.manifest == "default":
+		return filepath.Join(releaseFolder, "install.yaml")
+	default:
+		return filepath.Join(releaseFolder, "install-"+filepath.Base(f.manifest)+".yaml")
+	}
+}
+
 func TestInstalled(t *testing.T) {
 	c := startCluster(t)
 	for _, f := range forms {
@@ -63,8 +81,8 @@ func (c *cluster) tryForm(t *testing.T, f form) {
 	if f.manifest == "" {
 		c.installChart(t, f.values)
 	} else {
-		manifest = testutil.ManifestFile(t, f.manifest)
-		c.kubectl(t, "apply", "--filename="+manifest)
+		manifest = f.file(t)
+		c.kubectl(t, "apply", "--server-side", "--filename="+manifest)
 	}
 	c.WaitEstablished(t, "crd/"+names.CustomResourceDefinition)
 	c.expectAdmitted(t)

@@ -159,6 +159,11 @@ func TestRelease(t *testing.T) {
 	t.Run("chart", func(t *testing.T) { checkChart(t, first, digest) })
 	t.Run("CLI", func(t *testing.T) { checkCLI(t, first) })
 	t.Run("SBOMs", func(t *testing.T) { checkSBOMs(t, first) })
+	if kept := os.Getenv("RELEASE_FOLDER"); kept != "" { // for TestInstallation
+		if err := os.CopyFS(kept, os.DirFS(first)); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 func checkSums(t *testing.T, out string, want map[string]string) {

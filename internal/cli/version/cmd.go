@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 	appsv1 "k8s.io/api/apps/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/discovery"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -18,6 +20,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/kube"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 )
 
@@ -37,11 +40,13 @@ func Command(streams app.Streams, version string) *cobra.Command {
 
   - the version of this command, and the server releases that it supports
   - the version of each operator in the cluster
+  - the version of the CustomResourceDefinition
   - the versions of the operators that wrote the status of stacks
   - the API versions of stacks that the API server serves
   - the version of the API server
 
-The command prints a warning if its version differs from the version of an operator.`,
+The command prints a warning if versions do not work together. The definition must have
+the version of the operator. This command can differ by one minor version.`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if err := app.CheckForm(options.output); err != nil {
@@ -68,7 +73,8 @@ func (o *versionOptions) run(ctx context.Context, version string, p app.Printer,
 	if !o.client { // if the cluster does not respond, the version of this command is still printed
 		report.Server, failed = o.server(ctx, version, p)
 	}
-	for _, text := range report.Compare() {
+	report.Skew = Skew(report)
+	for _, text := range report.Skew {
 		p.Warning(text)
 	}
 	var page bytes.Buffer
@@ -104,6 +110,9 @@ func (o *versionOptions) server(ctx context.Context, version string, p app.Print
 		found.Unlisted = true
 	}
 	found.Operators = append(found.Operators, Operators(deployments)...)
+	if found.Definition, err = definitionVersion(ctx, cluster); err != nil {
+		p.Warning(err.Error())
+	}
 	if len(found.APIVersions) == 0 {
 		return found, nil
 	}
@@ -158,6 +167,17 @@ func operatorDeployments(ctx context.Context, cluster *kube.Cluster) ([]appsv1.D
 		}
 	}
 	return found, nil
+}
+
+// definitionVersion returns the version that the CustomResourceDefinition states in a label, or "" if it states none.
+func definitionVersion(ctx context.Context, cluster *kube.Cluster) (string, error) {
+	definition := &metav1.PartialObjectMetadata{}
+	definition.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"))
+	err := cluster.Get(ctx, client.ObjectKey{Name: names.CustomResourceDefinition}, definition)
+	if client.IgnoreNotFound(err) != nil {
+		return "", kube.Explain(err, "get", apiextensionsv1.Resource("customresourcedefinitions"), "")
+	}
+	return definition.Labels[versionLabel], nil
 }
 
 // servedVersions returns the API versions in which the API server serves stacks.

@@ -17,8 +17,8 @@ type Report struct {
 	Client Client `json:"client"`
 	// Server contains the versions of the cluster. Nil means that they were not read.
 	Server *Server `json:"server,omitempty"`
-	// Differs reports whether the version of an operator differs from the version of the command.
-	Differs bool `json:"differs"`
+	// Skew has a sentence for each pair of versions that do not work together.
+	Skew []string `json:"skew"`
 }
 
 // Client contains the versions of the command.
@@ -34,6 +34,9 @@ type Client struct {
 // Server contains the versions of a cluster.
 type Server struct {
 	Kubernetes string `json:"kubernetes"`
+	// Definition is the version of the CustomResourceDefinition. It is empty if the definition does not state a version,
+	// or the caller cannot read it.
+	Definition string `json:"definition,omitempty"`
 	// APIVersions are the API versions in which the API server serves stacks, the preferred version first.
 	APIVersions []string   `json:"apiVersions"`
 	Operators   []Operator `json:"operators"`
@@ -133,39 +136,6 @@ func Count(stacks []v1alpha2.LlamaStackDistribution) []Written {
 	return found
 }
 
-// Compare sets Differs, and returns a sentence for each operator whose version differs from the version of the command.
-func (r *Report) Compare() []string {
-	if r.Server == nil || !isVersion(r.Client.Version) {
-		return nil
-	}
-	var different []string
-	note := func(who, version string) {
-		if isVersion(version) && plain(version) != plain(r.Client.Version) {
-			different = append(different, fmt.Sprintf("%s has version %s, and this command has version %s; use the "+
-				"version of the command that matches the operator", who, version, r.Client.Version))
-		}
-	}
-	for _, operator := range r.Server.Operators {
-		note(fmt.Sprintf("operator %s/%s", operator.Namespace, operator.Name), operator.Version)
-	}
-	if len(r.Server.Operators) == 0 {
-		for _, written := range r.Server.Stacks {
-			note("the operator that wrote the status of stacks", written.Version)
-		}
-	}
-	r.Differs = len(different) > 0
-	return different
-}
-
-// isVersion reports whether a string is a version number, and not a word such as "latest".
-func isVersion(version string) bool {
-	text := plain(version)
-	return text != "" && text[0] >= '0' && text[0] <= '9'
-}
-
-// plain returns a version without a leading v.
-func plain(version string) string { return strings.TrimPrefix(version, "v") }
-
 // Text returns the report as text.
 func (r *Report) Text() string {
 	var out strings.Builder
@@ -188,6 +158,7 @@ func (r *Report) Text() string {
 	default:
 		line("Operator", "none found")
 	}
+	line("Definition", "%s", cmp.Or(r.Server.Definition, "not known"))
 	for _, written := range r.Server.Stacks {
 		line("Stacks", "%d with operator version %s in the status", written.Stacks, written.Version)
 	}

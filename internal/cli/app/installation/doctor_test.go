@@ -272,6 +272,13 @@ func TestOperatorProblems(t *testing.T) {
 			},
 			"warning version: the operator has version 1.3.0, and this command has version 1.2.3",
 		},
+		"other version in the label": {
+			func(f *installation.Facts) {
+				f.Operators.Value[0].Labels = map[string]string{"app.kubernetes.io/version": "v1.3.0"}
+				f.Stacks.Value = nil
+			},
+			"warning version: the operator has version v1.3.0, and this command has version 1.2.3",
+		},
 		"rights": {
 			func(f *installation.Facts) { f.Rules.Value[""] = f.Rules.Value[""][2:] },
 			"error operator-rights: the operator lacks permissions in all namespaces: create configmaps, delete configmaps, get configmaps, list configmaps, patch configmaps and 33 more",

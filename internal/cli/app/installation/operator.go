@@ -99,8 +99,9 @@ func checkVersions(r *report, facts *Facts) {
 	}
 }
 
-// operatorVersions returns the versions of the operator: the version in the most recent status of any stack and, if
-// there is no such version or there are several operators, the tags of the operators' images.
+// operatorVersions returns the versions of the operator: the version in the most recent status of any stack. If there
+// is no such version, or there are several operators, it returns the versions in the labels of their Deployments, or
+// the tags of their images.
 func operatorVersions(facts *Facts) []string {
 	var found []string
 	add := func(version string) {
@@ -114,6 +115,11 @@ func operatorVersions(facts *Facts) []string {
 	for i := range facts.Operators.Value {
 		if len(found) > 0 && len(facts.Operators.Value) == 1 {
 			break
+		}
+		// A release states its version in a label, because it names its image by digest.
+		if labeled := facts.Operators.Value[i].Labels["app.kubernetes.io/version"]; labeled != "" {
+			add(labeled)
+			continue
 		}
 		for _, container := range facts.Operators.Value[i].Spec.Template.Spec.Containers {
 			add(imagename.Tag(container.Image))
