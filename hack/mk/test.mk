@@ -15,7 +15,7 @@ RACE_TESTS := ^Test(Running|Pool|Watch|ManyStacks|Together)
 race_tests = -p=1 -timeout=30m $(1) -run='$(RACE_TESTS)' $(PARTLY_RACE) + -p=1 -timeout=30m $(1) $(RACE)
 
 # These modules have tests, in addition to the module of the product.
-TEST_MODULES := test/cluster test/cluster/components/agents test/chart test/monitoring
+TEST_MODULES := test/cluster test/cluster/components/agents test/chart test/monitoring test/olm
 
 # This is the minimum statement coverage of all pure packages together, in percent.
 MIN_COVERAGE ?= 80
