@@ -64,7 +64,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	return o, nil
 }
 
-// run writes the bundle and the catalog into a new folder.
+// run writes the bundle and the catalog into a folder, in place of earlier ones.
 func run(args []string, stderr io.Writer) error {
 	o, err := parse(args, stderr)
 	if err != nil {
@@ -79,17 +79,20 @@ func run(args []string, stderr io.Writer) error {
 		return fmt.Errorf("convert %s: %w", o.manifest, err)
 	}
 	files := map[string][]byte{
-		"bundle/metadata/annotations.yaml": document(map[string]any{"annotations": labels()}),
-		"bundle.Dockerfile":                dockerfile(labels(), "bundle/manifests /manifests/", "bundle/metadata /metadata/"),
-		"catalog.Dockerfile": dockerfile(map[string]any{"operators.operatorframework.io.index.configs.v1": "/configs"},
-			"catalog /configs/"),
+		"bundle/metadata/annotations.yaml":         document(map[string]any{"annotations": labels()}),
 		"catalog/" + packageName + "/catalog.yaml": catalog(made, o),
 	}
+	files["bundle.Dockerfile"] = dockerfile(labels(), "bundle/manifests /manifests/", "bundle/metadata /metadata/")
+	files["catalog.Dockerfile"] = dockerfile(map[string]any{
+		"operators.operatorframework.io.index.configs.v1": "/configs",
+	}, "catalog /configs/")
 	for _, object := range made.objects() {
 		files["bundle/manifests/"+object.fileName()] = document(object)
 	}
-	if err := os.RemoveAll(o.folder); err != nil {
-		return fmt.Errorf("remove the earlier files: %w", err)
+	for _, earlier := range []string{"bundle", "catalog"} {
+		if err := os.RemoveAll(filepath.Join(o.folder, earlier)); err != nil {
+			return fmt.Errorf("remove the earlier files: %w", err)
+		}
 	}
 	for name, content := range files {
 		path := filepath.Join(o.folder, name)
