@@ -36,6 +36,12 @@ airgap-bundle: manifests chart ## Write an archive for clusters without internet
 	$(GO) run ./hack/bundle -output $(BUNDLE) -operator '$(OPERATOR)' -programs $(CACHE)/airgap-bin \
 		$(if $(PLATFORM),-platform $(PLATFORM)) $(if $(filter allow,$(MISSING)),-allow-missing) $(SERVERS)
 
+OLM ?= $(CACHE)/olm
+
+.PHONY: bundle
+bundle: manifests ## Write a bundle and a catalog for the Operator Lifecycle Manager [VERSION=v0.10.0, REGISTRY=ghcr.io/llamastack, OLM=.cache/olm]
+	@$(GO) run ./hack/olm -version '$(VERSION)' $(if $(REGISTRY),-image '$(REGISTRY)/llama-stack-k8s-operator-bundle') '$(OLM)'
+
 .PHONY: check-hook
 check-hook: ## Run the hook of the last commit with the real pre-commit (minutes; pip install pre-commit)
 	@hack/try-hook

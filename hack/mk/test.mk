@@ -15,7 +15,7 @@ RACE_TESTS := ^Test(Running|Pool|Watch|ManyStacks|Together)
 race_tests = -p=1 -timeout=30m $(1) -run='$(RACE_TESTS)' $(PARTLY_RACE) + -p=1 -timeout=30m $(1) $(RACE)
 
 # These modules have tests, in addition to the module of the product.
-TEST_MODULES := test/cluster test/cluster/components/agents test/chart test/monitoring
+TEST_MODULES := test/cluster test/cluster/components/agents test/chart test/monitoring test/olm
 
 # This is the minimum statement coverage of all pure packages together, in percent.
 MIN_COVERAGE ?= 80
@@ -98,12 +98,12 @@ ALONE := ^(TestEveryOperatorPodIsLost|TestOperatorPods|TestTakeOver)$$
 apart = -exec=$(CURDIR)/hack/on-node -tags=node -count=1 -timeout=30m -run='$(ALONE)' ./test/node -- -skip='$(ALONE)'
 
 .PHONY: test-node-all
-test-node-all: $(NODE_NEEDS) ## Run test-node with every scenario on the real server: databases, HTTPS, upgrade (needs Python 3.12 or newer)
+test-node-all: $(NODE_NEEDS) $(BIN)/helm ## Run test-node with every scenario on the real server: databases, HTTPS, upgrade (needs Python 3.12 or newer)
 	@$(call node_tests,node$(comma)all$(if $(KUBECONFIG),,$(comma)own),90m)
 
 .PHONY: test-upgrade
-test-upgrade: $(NODE_NEEDS) ## Test upgrades with running pods: from and to the operator for v1alpha1, and from an older commit [OLDER=bin/manager of its work tree, KUBECONFIG=]
-	@OLDER="$(if $(OLDER),$(abspath $(OLDER)))"; export OLDER; $(call node_tests,node$(comma)all,30m,^(TestTakeOver|TestOperatorUpgrade)$$,step[:$(comma)] )
+test-upgrade: $(NODE_NEEDS) $(BIN)/helm ## Test upgrades with running pods: from and to the operator for v1alpha1, by OLM, and from and to the newest release, by manifest and by Helm [OLDER=bin/manager of its work tree, KUBECONFIG=]
+	@OLDER="$(if $(OLDER),$(abspath $(OLDER)))"; export OLDER; $(call node_tests,node$(comma)all,60m,^(TestTakeOver|TestTakeOverByOLM|TestOperatorUpgrade)$$,step[:$(comma)] )
 
 # The target prints the commands and their output, even after a failure.
 .PHONY: test-airgap

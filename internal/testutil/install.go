@@ -11,9 +11,11 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/util/yaml"
@@ -21,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 )
 
 const (
@@ -187,4 +190,49 @@ func probe(name, distribution string) *v1alpha2.LlamaStackDistribution {
 	stack.Name, stack.Namespace = name, "default"
 	stack.Spec.Distribution.Name = distribution
 	return stack
+}
+
+// InstallRights creates the operator's namespace and applies the shipped RBAC.
+func (p *ControlPlane) InstallRights() error {
+	admin, err := p.Client()
+	if err != nil {
+		return err
+	}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: names.OperatorNamespace}}
+	if err := admin.Create(context.Background(), namespace); err != nil {
+		return fmt.Errorf("create namespace %q: %w", namespace.Name, err)
+	}
+	files, err := filepath.Glob(filepath.Join(Root(), "config", "rbac", "*.yaml"))
+	if err != nil {
+		return fmt.Errorf("list the shipped RBAC manifests: %w", err)
+	}
+	for _, file := range files {
+		if filepath.Base(file) == "kustomization.yaml" {
+			continue
+		}
+		objects, err := ReadObjects(file)
+		if err != nil {
+			return err
+		}
+		for _, object := range objects {
+			if err := admin.Create(context.Background(), object); err != nil {
+				return fmt.Errorf("create %s %s: %w", object.GetKind(), object.GetName(), err)
+			}
+		}
+	}
+	return nil
+}
+
+// As returns the configuration of a client that acts as a ServiceAccount in the operator's namespace, such as the
+// shipped one. The account has the same permissions as in a cluster.
+func (p *ControlPlane) As(account string) *rest.Config {
+	config := rest.CopyConfig(p.Config)
+	config.Impersonate = rest.ImpersonationConfig{
+		UserName: "system:serviceaccount:" + names.OperatorNamespace + ":" + account,
+		Groups: []string{
+			"system:serviceaccounts", "system:serviceaccounts:" + names.OperatorNamespace,
+			"system:authenticated",
+		},
+	}
+	return config
 }

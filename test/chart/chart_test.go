@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"helm.sh/helm/v4/pkg/chart/v2/lint"
 	"helm.sh/helm/v4/pkg/chart/v2/lint/support"
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
+	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
 	"helm.sh/helm/v4/pkg/engine"
 	"sigs.k8s.io/yaml"
 )
@@ -294,6 +296,65 @@ func TestTheDefinitionIsKept(t *testing.T) {
 		left := slices.DeleteFunc(slices.Clone(copied), func(name string) bool { return made[name] == "" })
 		if len(left) != 1 {
 			t.Errorf("with %s, the output still contains %q of %q", values, left, slices.Sorted(maps.Keys(made)))
+		}
+	}
+}
+
+var values = regexp.MustCompile("(?ms)^```yaml title=\"values.yaml\"\n(.*?)\n```$")
+
+// TestCloudIdentities renders the chart with the values in the page about cloud identities. For each cloud, the
+// ServiceAccount and the pods have the required annotations and labels, and the ConfigMap contains the first entry of
+// registries.cloudIdentity.
+func TestCloudIdentities(t *testing.T) {
+	page := readFile(t, root+"/docs/how-to/cloud-identities.md")
+	examples := values.FindAllStringSubmatch(page, -1)
+	if len(examples) != 3 {
+		t.Fatalf("found %d examples, want one for each of three clouds", len(examples))
+	}
+	for _, example := range examples {
+		given := readValues(t, example[1])
+		made, err := render(t, given)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		account := objects(t, made["serviceaccount.yaml"])["ServiceAccount"]
+		wanted := given["serviceAccount"].(map[string]any)["annotations"]
+		if diff := cmp.Diff(wanted, account["metadata"].(map[string]any)["annotations"]); diff != "" {
+			t.Errorf("annotations (-want +got):\n%s", diff)
+		}
+		if labels, ok := given["podLabels"].(map[string]any); ok {
+			template := objects(t, made["deployment.yaml"])["Deployment"]["spec"].(map[string]any)["template"].(map[string]any)
+			for key, value := range labels {
+				if got := template["metadata"].(map[string]any)["labels"].(map[string]any)[key]; got != value {
+					t.Errorf("the pods have the label %s: %v, want %v", key, got, value)
+				}
+			}
+		}
+		data := given["operatorConfig"].(map[string]any)["data"].(map[string]any)
+		list := data["registries"].(map[string]any)["cloudIdentity"].([]any)[0].(string)
+		if !strings.Contains(made["operator_config.yaml"], list) {
+			t.Errorf("the ConfigMap has no %q:\n%s", list, made["operator_config.yaml"])
+		}
+	}
+}
+
+// The chart accepts Kubernetes versions from 1.30 on, including versions with a suffix that a vendor adds.
+func TestVersionsOfKubernetes(t *testing.T) {
+	chart, err := loader.Load(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for version, want := range map[string]bool{
+		"v1.29.15":             false,
+		"v1.29.15-eks-1234567": false,
+		"v1.30.0":              true,
+		"v1.30.4-gke.1348000":  true,
+		"v1.34.4+k3s1":         true,
+		"v1.37.2":              true,
+	} {
+		if got := chartutil.IsCompatibleRange(chart.Metadata.KubeVersion, version); got != want {
+			t.Errorf("Kubernetes %s is accepted: %t, want %t", version, got, want)
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package installed
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -30,6 +32,8 @@ type form struct {
 	values   []string
 	// namespace is the namespace of the stack.
 	namespace string
+	// operator is the namespace of the operator, if the user chooses it.
+	operator  string
 	openShift bool
 	// rolesOnly means that the operator has permissions only in this namespace and in its own namespace.
 	rolesOnly bool
@@ -43,6 +47,7 @@ var forms = []form{
 		name: "chart", values: []string{"watchNamespaces={team}", "networkPolicy.enabled=true"}, namespace: "team",
 		rolesOnly: true,
 	},
+	{name: "olm", manifest: "default", namespace: "anybody", operator: "operators"},
 }
 
 // releaseFolder is the folder of a release, from which the tests install in place of this work tree, or "".
@@ -82,13 +87,16 @@ func (c *cluster) tryForm(t *testing.T, f form) {
 		c.installChart(t, f.values)
 	} else {
 		manifest = f.file(t)
+		if f.operator != "" {
+			manifest = c.byOLM(t, manifest, f.operator)
+		}
 		c.kubectl(t, "apply", "--server-side", "--filename="+manifest)
 	}
 	c.WaitEstablished(t, "crd/"+names.CustomResourceDefinition)
-	c.expectAdmitted(t)
+	c.expectAdmitted(t, f)
 
 	before := c.mark(t)
-	operator := c.start(t, c.deployment(t, names.OperatorNamespace))
+	operator := c.start(t, c.deployment(t, f.operators()))
 	if f.rolesOnly {
 		c.makeNamespace(t, elsewhere)
 		c.applyStack(t, elsewhere) // created first, so that a faulty operator would have time to change this stack
@@ -118,11 +126,38 @@ func (c *cluster) tryForm(t *testing.T, f form) {
 	}
 }
 
+// operators returns the namespace of the operator.
+func (f form) operators() string { return cmp.Or(f.operator, names.OperatorNamespace) }
+
+// byOLM returns a file with the objects that OLM makes from the bundle for a manifest. It also makes their namespace.
+func (c *cluster) byOLM(t *testing.T, manifest, namespace string) string {
+	t.Helper()
+	c.makeNamespace(t, namespace)
+	c.kubectl(t, "label", "namespace", namespace, "pod-security.kubernetes.io/enforce=restricted")
+	plain, err := os.ReadFile(manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text bytes.Buffer
+	for _, object := range testutil.OLMObjects(t, plain, namespace) {
+		content, err := object.MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&text, "---\n%s\n", content)
+	}
+	manifest = filepath.Join(t.TempDir(), "olm.yaml")
+	if err := os.WriteFile(manifest, text.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return manifest
+}
+
 // expectAdmitted waits for the operator's pod. The namespace's Pod Security level must admit the pod.
-func (c *cluster) expectAdmitted(t *testing.T) {
+func (c *cluster) expectAdmitted(t *testing.T, f form) {
 	t.Helper()
 	var namespace corev1.Namespace
-	if err := c.Get(t.Context(), client.ObjectKey{Name: names.OperatorNamespace}, &namespace); err != nil {
+	if err := c.Get(t.Context(), client.ObjectKey{Name: f.operators()}, &namespace); err != nil {
 		t.Fatal(err)
 	}
 	if level := namespace.Labels["pod-security.kubernetes.io/enforce"]; level != "restricted" {
@@ -130,7 +165,7 @@ func (c *cluster) expectAdmitted(t *testing.T) {
 	}
 	eventually(t, func() error {
 		var pods corev1.PodList
-		if err := c.List(t.Context(), &pods, client.InNamespace(names.OperatorNamespace)); err != nil {
+		if err := c.List(t.Context(), &pods, client.InNamespace(f.operators())); err != nil {
 			return err
 		}
 		if len(pods.Items) == 0 {
@@ -187,7 +222,7 @@ func (c *cluster) expectChildren(t *testing.T, f form) {
 		}
 	}
 	eventually(t, func() error { // the operator's own
-		return c.has(t, names.OperatorNamespace, names.OperatorConfigMap, corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+		return c.has(t, f.operators(), names.OperatorConfigMap, corev1.SchemeGroupVersion.WithKind("ConfigMap"))
 	})
 	pod := &unstructured.Unstructured{}
 	pod.SetGroupVersionKind(children(f)["stack"])

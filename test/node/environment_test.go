@@ -198,12 +198,21 @@ func install(ctx context.Context, manifest []byte) error {
 	if _, err := kubectl(ctx, manifest, "apply", "--filename=-"); err != nil {
 		return err
 	}
-	if _, err := kubectl(ctx, nil, "rollout", "status", "--namespace="+names.OperatorNamespace,
-		"deployment/"+operatorDeployment, "--timeout=180s"); err != nil {
+	if err := available(ctx); err != nil {
+		return err
+	}
+	fmt.Fprintf(os.Stdout, "the operator was installed in %.1f s\n", time.Since(started).Seconds())
+	return nil
+}
+
+// available waits until every replica of the operator is available.
+func available(ctx context.Context) error {
+	_, err := kubectl(ctx, nil, "rollout", "status", "--namespace="+names.OperatorNamespace,
+		"deployment/"+operatorDeployment, "--timeout=180s")
+	if err != nil {
 		said, _ := kubectl(ctx, nil, "describe", "pods", "--namespace="+names.OperatorNamespace)
 		return errors.Join(err, errors.New(said))
 	}
-	fmt.Fprintf(os.Stdout, "the operator was installed in %.1f s\n", time.Since(started).Seconds())
 	return nil
 }
 

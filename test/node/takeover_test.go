@@ -55,28 +55,14 @@ type predecessor interface {
 // recorded objects of the older operator, with its field managers. The test does not run in parallel with other
 // scenarios.
 func TestTakeOver(t *testing.T) {
-	run := &takeOver{
-		older: predecessorOf(t), ours: currentManifest(t), started: time.Now(),
-		running: map[string][]string{}, made: map[string]types.UID{},
-	}
-	if err := uninstall(t.Context(), run.ours); err != nil {
-		t.Fatal(err)
-	}
+	run := newTakeOver(t)
 	t.Cleanup(func() {
 		if ctx := context.WithoutCancel(t.Context()); t.Failed() { // the other scenarios need this operator
 			err := errors.Join(uninstall(ctx, run.ours), install(ctx, run.ours))
 			t.Log("the operator was installed again: ", err)
 		}
 	})
-	if err := run.older.install(t); err != nil {
-		t.Fatal(err)
-	}
-	run.scenario = newScenario(t)
-	// Pods of v1alpha1 stacks have the older operator's security context, which the restricted standard does not allow.
-	run.kubectl("label", "namespace", run.namespace, "pod-security.kubernetes.io/enforce=baseline", "--overwrite")
-	run.make()
-	run.installOurs()
-	run.same("this operator was installed over the older operator")
+	run.begin()
 	run.readBothVersions()
 	run.edit()
 	run.drain()
@@ -86,6 +72,33 @@ func TestTakeOver(t *testing.T) {
 	run.same("this operator was installed again")
 	run.withoutOperator()
 	run.delete()
+}
+
+// newTakeOver returns a cluster without an operator.
+func newTakeOver(t *testing.T) *takeOver {
+	t.Helper()
+	run := &takeOver{
+		scenario: &scenario{t: t}, older: predecessorOf(t), ours: currentManifest(t), started: time.Now(),
+		running: map[string][]string{}, made: map[string]types.UID{},
+	}
+	if err := uninstall(t.Context(), run.ours); err != nil {
+		t.Fatal(err)
+	}
+	return run
+}
+
+// begin installs the older operator, creates stacks, and replaces the operator with this one.
+func (run *takeOver) begin() {
+	run.t.Helper()
+	if err := run.older.install(run.t); err != nil {
+		run.t.Fatal(err)
+	}
+	run.scenario = newScenario(run.t)
+	// Pods of v1alpha1 stacks have the older operator's security context, which the restricted standard does not allow.
+	run.kubectl("label", "namespace", run.namespace, "pod-security.kubernetes.io/enforce=baseline", "--overwrite")
+	run.make()
+	run.installOurs()
+	run.same("this operator was installed over the older operator")
 }
 
 // make creates the stacks with the older operator, and writes data to a volume.

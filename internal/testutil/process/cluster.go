@@ -117,17 +117,23 @@ func (c *Cluster) Install(t testing.TB) {
 // Publish makes the webhooks' Service route requests to these operators, as a cluster does for ready pods.
 func (c *Cluster) Publish(t testing.TB, operators ...*Operator) {
 	t.Helper()
+	c.PublishAt(t, names.WebhookService, "https", operators...)
+}
+
+// PublishAt does the same for a port of another Service.
+func (c *Cluster) PublishAt(t testing.TB, service, port string, operators ...*Operator) {
+	t.Helper()
 	old := &discoveryv1.EndpointSlice{}
 	err := c.DeleteAllOf(t.Context(), old, client.InNamespace(names.OperatorNamespace),
-		client.MatchingLabels{discoveryv1.LabelServiceName: names.WebhookService})
+		client.MatchingLabels{discoveryv1.LabelServiceName: service})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, o := range operators {
 		slice := &discoveryv1.EndpointSlice{
 			ObjectMeta: metav1.ObjectMeta{
-				Namespace: names.OperatorNamespace, GenerateName: names.WebhookService + "-",
-				Labels: map[string]string{discoveryv1.LabelServiceName: names.WebhookService},
+				Namespace: names.OperatorNamespace, GenerateName: service + "-",
+				Labels: map[string]string{discoveryv1.LabelServiceName: service},
 			},
 			AddressType: discoveryv1.AddressTypeIPv4,
 			Endpoints: []discoveryv1.Endpoint{{
@@ -135,7 +141,7 @@ func (c *Cluster) Publish(t testing.TB, operators ...*Operator) {
 				Conditions: discoveryv1.EndpointConditions{Ready: new(true)},
 			}},
 			Ports: []discoveryv1.EndpointPort{{
-				Name: new("https"), Port: new(int32(o.Port)),
+				Name: new(port), Port: new(int32(o.Port)),
 				Protocol: new(corev1.ProtocolTCP),
 			}},
 		}
