@@ -158,8 +158,11 @@ func (r release) writeProvenance() error {
 
 func (r release) predicate() (*slsa.Provenance, error) {
 	archives, err := r.archives()
-	if err != nil || len(archives) == 0 {
+	if err != nil {
 		return nil, err
+	}
+	if len(archives) == 0 {
+		return nil, errors.New("the release has no archive of the command")
 	}
 	data, err := os.ReadFile(archives[0])
 	if err != nil {

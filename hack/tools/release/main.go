@@ -222,7 +222,7 @@ func (r release) artifacts(folder string, each func(v1.Descriptor, remote.Taggab
 func (r release) pushAll(ctx context.Context) error {
 	options := []remote.Option{remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain)}
 	folders := []string{"image"}
-	if r.key != "" {
+	if _, err := os.Stat(filepath.Join(r.folder, "signatures")); err == nil {
 		folders = append(folders, "signatures")
 	}
 	for _, folder := range folders {

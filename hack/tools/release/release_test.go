@@ -151,7 +151,7 @@ func TestKeyIsRefused(t *testing.T) {
 
 // The test verifies a release with the functions that the commands of cosign and helm call.
 func TestRelease(t *testing.T) {
-	made, public := release{folder: *folder, helm: *helm, key: "set"}, *public
+	made, public := release{folder: *folder, helm: *helm}, *public
 	if made.folder == "" {
 		t.Setenv("COSIGN_PASSWORD", "secret")
 		private, verifier := keys(t, elliptic.P256())
