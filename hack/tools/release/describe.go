@@ -43,7 +43,8 @@ func (r release) writeSBOMs() error {
 			return fmt.Errorf("%s: %w", filepath.Base(archive), err)
 		}
 		var text bytes.Buffer
-		if err := spdxjson.Write(r.sbom(filepath.Base(archive), digest(data), info), &text, spdxjson.Indent("  ")); err != nil {
+		document := r.sbom(filepath.Base(archive), digest(data), info)
+		if err := spdxjson.Write(document, &text, spdxjson.Indent("  ")); err != nil {
 			return err
 		}
 		name := strings.TrimSuffix(filepath.Base(archive), ".tar.gz") + ".spdx.json"

@@ -206,9 +206,10 @@ func checkFiles(t *testing.T, made release, key, stranger *cosign.CheckOpts) {
 		if file == provenance {
 			continue
 		}
-		bytesOf, err := hex.DecodeString(sum)
+		hash, err := hex.DecodeString(sum)
 		check(t, err)
-		if _, err := cosign.VerifyNewBundle(t.Context(), key, verify.WithArtifactDigest("sha256", bytesOf), statement); err != nil {
+		content := verify.WithArtifactDigest("sha256", hash)
+		if _, err := cosign.VerifyNewBundle(t.Context(), key, content, statement); err != nil {
 			t.Errorf("the provenance of %s: %v", file, err)
 		}
 	}

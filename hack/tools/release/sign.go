@@ -83,8 +83,8 @@ func (r release) signFile(ctx context.Context, key *keypair, path string, conten
 }
 
 // signArtifacts writes a layout of the signatures, for cosign verify. The tag of a signature names the digest that it
-// signs. Every version of cosign and the admission controllers know this form. The signatures have a layout of their own,
-// because their bytes differ in each run.
+// signs. Every version of cosign, and the admission controllers, know this form. The signatures have a layout of their
+// own, because their bytes differ in each run.
 func (r release) signArtifacts(key *keypair) error {
 	out, err := layout.Write(filepath.Join(r.folder, "signatures"), ociempty.Index)
 	if err != nil {
