@@ -17,7 +17,7 @@ release_digest = git ls-files -- .ko.yaml hack/release hack/tools/release test/r
 
 .PHONY: test-release-changed
 test-release-changed: ## Test a release for one platform, if its files changed after the last complete run of test-release
-	@if [ "$$($(release_digest))" = "$$(cat $(RELEASE_PASSED) 2>/dev/null)" ]; then echo "the files of a release did not change"; else \
+	@if [ "$$($(release_digest))" = "$$(cat $(RELEASE_PASSED))" ]; then echo "the files of a release did not change"; else \
 		$(MAKE) test-release lint PLATFORMS=linux/amd64 LINT_MODULES=hack/tools/release; fi
 
 # These are the platforms of the command line in a bundle.
