@@ -6,14 +6,14 @@ RELEASE_TOOLS := $(addprefix $(BIN)/,ko kustomize helm)
 release: $(RELEASE_TOOLS) ## Write the files of a release into a new folder [VERSION=v0.1.0 OUT=folder, REGISTRY=ghcr.io/llamastack, KEY=cosign.key: sign them, PUSH=1: push the images and the chart, too]
 	@REGISTRY='$(REGISTRY)' KEY='$(KEY)' PUSH='$(PUSH)' hack/release '$(VERSION)' '$(OUT)'
 
+# RELEASE_PASSED has the digest of the files that decide what a release is, at the last complete run of test-release.
+RELEASE_PASSED := hack/tools/release/passed.txt
+release_digest = git ls-files -- .ko.yaml hack/release hack/tools/release test/release ':!$(RELEASE_PASSED)' | xargs sha256sum | sha256sum
+
 .PHONY: test-release
 test-release: $(RELEASE_TOOLS) $(BIN)/gotestsum ## Make a release twice, compare the files, verify the signatures and start the programs [PLATFORMS=linux/amd64: less to compile; otherwise it needs qemu-user-static]
 	@MODULES=hack/tools/release hack/test test-release -tags=release -count=1 -timeout=120m ./test/release
 	@$(if $(PLATFORMS),,$(release_digest) >$(RELEASE_PASSED))
-
-# RELEASE_PASSED has the digest of the files that decide what a release is, at the last complete run of test-release.
-RELEASE_PASSED := hack/tools/release/passed.txt
-release_digest = git ls-files -- .ko.yaml hack/release hack/tools/release test/release ':!$(RELEASE_PASSED)' | xargs sha256sum | sha256sum
 
 .PHONY: test-release-changed
 test-release-changed: ## Test a release for one platform, if its files changed after the last complete run of test-release
