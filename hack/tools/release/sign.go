@@ -65,7 +65,7 @@ func (r release) sign(ctx context.Context) error {
 	return r.signArtifacts(key)
 }
 
-// signFile writes a bundle of sigstore beside a file, for cosign verify-blob --bundle.
+// signFile writes a bundle of sigstore for a file, for cosign verify-blob --bundle.
 func (r release) signFile(ctx context.Context, key *keypair, path string, content sigstore.Content) error {
 	bundle, err := sigstore.Bundle(content, key, sigstore.BundleOptions{Context: ctx})
 	if err != nil {
