@@ -89,9 +89,9 @@ func refusal(text []byte) string {
 
 // The other test accepts known licenses.
 func TestRefusal(t *testing.T) {
-	const beerware = `"THE BEER-WARE LICENSE" (Revision 42): Jane wrote this file. As long as you retain this notice you can
-do whatever you want with this stuff. If we meet some day, and you think this stuff is worth it, you can buy me a beer
-in return.`
+	const beerware = `"THE BEER-WARE LICENSE" (Revision 42): Jane wrote this file. As long as you retain this notice you
+can do whatever you want with this stuff. If we meet some day, and you think this stuff is worth it, you can buy me a
+beer in return.`
 	for text, want := range map[string]string{
 		beerware: "the license Beerware is not allowed",
 		"Ask the authors before you use this software.": "most of the text is no known license",
