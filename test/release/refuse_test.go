@@ -54,12 +54,13 @@ func TestReleaseIsRefused(t *testing.T) {
 	git(t, checkout, "add", "--all")
 	git(t, checkout, "commit", "--quiet", "--message=test")
 	fresh := filepath.Join(t.TempDir(), "out")
-	for _, tc := range []struct{ name, version, out, change, want string }{
+	for _, tc := range []struct{ name, version, out, key, change, want string }{
 		{name: "no version", out: fresh, want: "'' is not a version"},
 		{name: "version without v", version: "1.2.3", out: fresh, want: "'1.2.3' is not a version"},
 		{name: "a branch", version: "v1.2.3-next", out: fresh, want: "'v1.2.3-next' is not a version"},
 		{name: "no folder", version: "v1.2.3", want: "set the folder"},
 		{name: "folder exists", version: "v1.2.3", out: t.TempDir(), want: "exists; set the path of a new folder"},
+		{name: "no key", version: "v1.2.3", out: fresh, key: "no/cosign.key", want: "no/cosign.key cannot be read"},
 		{name: "not in the changelog", version: "v1.2.4", out: fresh, want: "CHANGELOG.md has no section [1.2.4]"},
 		{name: "changed tree", version: "v1.2.3", out: fresh, change: "new.txt", want: "the work tree has changes"},
 	} {
@@ -68,6 +69,7 @@ func TestReleaseIsRefused(t *testing.T) {
 				write(t, filepath.Join(checkout, tc.change), nil)
 			}
 			command := script(t.Context(), checkout, tc.version, tc.out)
+			command.Env = append(os.Environ(), "KEY="+tc.key)
 			var stderr bytes.Buffer
 			command.Stderr = &stderr
 			if err := command.Run(); err == nil || !strings.Contains(stderr.String(), tc.want) {

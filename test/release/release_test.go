@@ -4,13 +4,19 @@ package release
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"crypto/sha256"
-	"encoding/json"
+	"crypto/x509"
+	"encoding/pem"
 	"fmt"
 	"io"
 	"io/fs"
 	"log"
+	"maps"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -25,7 +31,6 @@ import (
 	"github.com/google/go-containerregistry/pkg/registry"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
-	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -39,14 +44,19 @@ const (
 	downloads = "https://github.com/llamastack/llama-stack-k8s-operator/releases/download/"
 )
 
-// platforms returns the platforms of the image: those of .ko.yaml, or those that the environment sets for a short test.
-func platforms(t *testing.T) []string {
-	t.Helper()
-	if set := os.Getenv("KO_DEFAULTPLATFORMS"); set != "" {
+// platforms returns the platforms that the environment sets for a short test, or the given platforms of a release.
+func platforms(all ...string) []string {
+	if set := os.Getenv("PLATFORMS"); set != "" {
 		return strings.Split(set, ",")
 	}
-	return []string{"linux/amd64", "linux/arm64", "linux/ppc64le", "linux/s390x"}
+	return all
 }
+
+func imagePlatforms() []string {
+	return platforms("linux/amd64", "linux/arm64", "linux/ppc64le", "linux/s390x")
+}
+
+func fipsPlatforms() []string { return platforms("linux/amd64", "linux/arm64") }
 
 // base pushes an index with an empty image for each platform to a registry on this machine. It replaces the base image
 // of .ko.yaml, which the test cannot reach.
@@ -55,7 +65,7 @@ func base(t *testing.T) string {
 	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
 	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
 	var index v1.ImageIndex = empty.Index
-	for _, each := range platforms(t) {
+	for _, each := range imagePlatforms() {
 		platform, err := v1.ParsePlatform(each)
 		if err != nil {
 			t.Fatal(err)
@@ -98,12 +108,12 @@ func clone(t *testing.T, from string) string {
 	return checkout
 }
 
-// run makes a release of a checkout, and returns its folder.
-func run(ctx context.Context, t *testing.T, checkout, from string) string {
+// run makes a release of a checkout, signed with a key unless it is "", and returns its folder.
+func run(ctx context.Context, t *testing.T, checkout, from, key string) string {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "release")
 	command := script(ctx, checkout, version, out)
-	command.Env = append(os.Environ(), "KO_DEFAULTBASEIMAGE="+from, "KOCACHE="+t.TempDir())
+	command.Env = append(os.Environ(), "KO_DEFAULTBASEIMAGE="+from, "KOCACHE="+t.TempDir(), "KEY="+key)
 	printed, err := command.CombinedOutput()
 	t.Logf("%s", printed)
 	if err != nil {
@@ -139,7 +149,7 @@ func read(t *testing.T, path string) []byte {
 	return data
 }
 
-// Two checkouts of one commit yield the same files.
+// Two checkouts of one commit yield the same files, except for the signatures.
 func TestRelease(t *testing.T) {
 	changed := clone(t, worktree.Root())
 	changelog := read(t, filepath.Join(changed, "CHANGELOG.md"))
@@ -147,18 +157,32 @@ func TestRelease(t *testing.T) {
 	write(t, filepath.Join(changed, "CHANGELOG.md"), changelog)
 	git(t, changed, "commit", "--quiet", "--all", "--message=test")
 
+	private, public := keys(t)
 	from := base(t)
-	first, second := run(t.Context(), t, changed, from), run(t.Context(), t, clone(t, changed), from)
+	first := run(t.Context(), t, changed, from, private)
+	second := run(t.Context(), t, clone(t, changed), from, "")
 	found := sums(t, first)
+	maps.DeleteFunc(found, func(file, _ string) bool {
+		return strings.HasPrefix(file, "signatures/") || strings.HasSuffix(file, ".sigstore.json")
+	})
 	if diff := cmp.Diff(found, sums(t, second)); diff != "" {
 		t.Errorf("two runs differ:\n%s", diff)
 	}
 	t.Run("checksums", func(t *testing.T) { checkSums(t, first, found) })
-	digest := checkImage(t, first)
-	t.Run("manifests", func(t *testing.T) { checkManifests(t, first, digest) })
-	t.Run("chart", func(t *testing.T) { checkChart(t, first, digest) })
+	images, digests := built(t, first)
+	t.Run("image", func(t *testing.T) { checkImage(t, images[0], imagePlatforms(), "") })
+	t.Run("FIPS variant", func(t *testing.T) { checkImage(t, images[1], fipsPlatforms(), "v1.0.0-") })
+	t.Run("manifests", func(t *testing.T) { checkManifests(t, first, digests[0]) })
+	t.Run("chart", func(t *testing.T) { checkChart(t, first, digests[0]) })
 	t.Run("CLI", func(t *testing.T) { checkCLI(t, first) })
 	t.Run("SBOMs", func(t *testing.T) { checkSBOMs(t, first) })
+	// The libraries that verify a release are in the module of the release tools.
+	verify := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-run=^TestRelease$", ".", "-args",
+		"-folder="+first, "-public="+public, "-helm="+filepath.Join(worktree.Root(), ".cache/bin/helm"))
+	verify.Dir = filepath.Join(worktree.Root(), "hack/tools/release")
+	if printed, err := verify.CombinedOutput(); err != nil {
+		t.Errorf("verify the signatures, SBOMs and provenance: %v\n%s", err, printed)
+	}
 	if kept := os.Getenv("RELEASE_FOLDER"); kept != "" { // for TestInstallation
 		if err := os.CopyFS(kept, os.DirFS(first)); err != nil {
 			t.Fatal(err)
@@ -166,6 +190,29 @@ func TestRelease(t *testing.T) {
 	}
 }
 
+// keys writes a new private key and its public key.
+func keys(t *testing.T) (private, public string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, err := x509.MarshalPKIXPublicKey(key.Public())
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	private, public = filepath.Join(folder, "cosign.key"), filepath.Join(folder, "cosign.pub")
+	write(t, private, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}))
+	write(t, public, pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: known}))
+	return private, public
+}
+
+// checkSums checks the checksums of all files but those that are made from them.
 func checkSums(t *testing.T, out string, want map[string]string) {
 	t.Helper()
 	got := map[string]string{}
@@ -173,57 +220,12 @@ func checkSums(t *testing.T, out string, want map[string]string) {
 		sum, file, _ := strings.Cut(strings.TrimSpace(line), "  ")
 		got[file] = sum
 	}
+	want = maps.Clone(want)
 	delete(want, "checksums.txt")
+	delete(want, "provenance.json")
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("checksums.txt (-files +lines):\n%s", diff)
 	}
-}
-
-// checkImage returns the digest of the image: of the index, or of the only image if there is one platform.
-func checkImage(t *testing.T, out string) string {
-	t.Helper()
-	path, err := layout.FromPath(filepath.Join(out, "image"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	index, err := path.ImageIndex()
-	if err != nil {
-		t.Fatal(err)
-	}
-	manifest, err := index.IndexManifest()
-	if err != nil || len(manifest.Manifests) != 1 {
-		t.Fatalf("the layout has %v, want one image (error %v)", manifest, err)
-	}
-	digest := manifest.Manifests[0].Digest
-	if len(platforms(t)) > 1 {
-		if index, err = index.ImageIndex(digest); err != nil {
-			t.Fatal(err)
-		}
-		if manifest, err = index.IndexManifest(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var got []string
-	for _, each := range manifest.Manifests {
-		image, err := index.Image(each.Digest)
-		if err != nil {
-			t.Fatal(err)
-		}
-		config, err := image.ConfigFile()
-		if err != nil {
-			t.Fatal(err)
-		}
-		got = append(got, config.OS+"/"+config.Architecture)
-		if labels := config.Config.Labels; config.Config.User != "65532:65532" ||
-			!slices.Equal(config.Config.Entrypoint, []string{"/ko-app/manager"}) ||
-			labels["org.opencontainers.image.version"] != version || labels["org.opencontainers.image.revision"] == "" {
-			t.Errorf("%s has the configuration %+v", got, config.Config)
-		}
-	}
-	if diff := cmp.Diff(platforms(t), got); diff != "" {
-		t.Errorf("platforms (-want +got):\n%s", diff)
-	}
-	return digest.String()
 }
 
 var anImage = regexp.MustCompile(`(?m)^ +(?:- )?image: (\S+)$`)
@@ -268,30 +270,36 @@ func checkChart(t *testing.T, out, digest string) {
 	}
 }
 
-// checkSBOMs checks that there is an SBOM for the index and for each platform, and that those of the platforms list the
-// modules of the program.
+// checkSBOMs checks that each image and each archive has an SBOM.
 func checkSBOMs(t *testing.T, out string) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(out, "sbom", "*.spdx.json"))
-	want := len(platforms(t))
-	if want > 1 {
-		want++ // the SBOM of the index
+	var want, got []string
+	for prefix, platforms := range map[string][]string{"manager-": imagePlatforms(), "fips-manager-": fipsPlatforms()} {
+		for _, each := range platforms {
+			want = append(want, prefix+strings.ReplaceAll(each, "/", "-"))
+		}
+		if len(platforms) > 1 {
+			want = append(want, prefix+"index")
+		}
 	}
-	if err != nil || len(files) != want {
-		t.Fatalf("the SBOMs are %v, error %v", files, err)
+	archives, err := filepath.Glob(filepath.Join(out, "cli", "*.tar.gz"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, file := range files {
-		var document struct {
-			SPDXVersion string `json:"spdxVersion"`
-			Packages    []struct{ Name string }
-		}
-		if err := json.Unmarshal(read(t, file), &document); err != nil {
-			t.Fatal(err)
-		}
-		listed := strings.Contains(string(read(t, file)), "k8s.io/api")
-		if document.SPDXVersion != "SPDX-2.3" || listed == strings.Contains(file, "index") {
-			t.Errorf("%s has the version %q and %d packages", filepath.Base(file), document.SPDXVersion, len(document.Packages))
-		}
+	for _, each := range archives {
+		want = append(want, strings.TrimSuffix(filepath.Base(each), ".tar.gz"))
+	}
+	files, err := filepath.Glob(filepath.Join(out, "sbom", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, each := range files {
+		got = append(got, strings.TrimSuffix(filepath.Base(each), ".spdx.json"))
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("SBOMs (-want +got):\n%s", diff)
 	}
 }
 
@@ -325,6 +333,10 @@ func checkCLI(t *testing.T, out string) {
 		if sum := fmt.Sprintf("%x", sha256.Sum256(read(t, filepath.Join(out, "cli", archive)))); sum != each.SHA256 {
 			t.Errorf("%s has the checksum %s, but krew expects %s", archive, sum, each.SHA256)
 		}
+		if system == "linux" {
+			checkArchive(t, filepath.Join(out, "cli", archive), arch, "")
+			checkArchive(t, filepath.Join(out, "cli", "kubectl-llamastack-fips-"+system+"-"+arch+".tar.gz"), arch, "v1.0.0-")
+		}
 		packed := members(t, filepath.Join(out, "cli", archive))
 		for _, want := range []string{each.Bin, "LICENSE", "man/kubectl-llamastack.1", "completions/bash"} {
 			if !slices.Contains(packed, want) {
@@ -332,13 +344,20 @@ func checkCLI(t *testing.T, out string) {
 			}
 		}
 	}
-	want := []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64", "windows/arm64"}
-	if set := os.Getenv("CLI_RELEASE_PLATFORMS"); set != "" {
-		want = strings.Fields(set)
-	}
+	want := platforms("linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64", "windows/arm64")
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("platforms (-want +got):\n%s", diff)
 	}
+}
+
+// checkArchive starts the program of an archive for Linux.
+func checkArchive(t *testing.T, archive, arch, fips string) {
+	t.Helper()
+	unpacked, err := gzip.NewReader(bytes.NewReader(read(t, archive)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkProgram(t, extracted(t, unpacked, "kubectl-llamastack"), arch, fips, "version")
 }
 
 func members(t *testing.T, archive string) []string {
