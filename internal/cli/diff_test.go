@@ -9,17 +9,18 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
-// Each case is a folder with two manifests, before.yaml and after.yaml. The golden files contain the output of diff
+// Each case has two manifests, before.yaml and after.yaml. The golden files contain the output of diff
 // with -o text and with -o diff.
 func TestDiff(t *testing.T) {
 	const folder = "testdata/diff"
 	for _, name := range golden.Cases(t, folder) {
 		t.Run(name, func(t *testing.T) {
 			at := filepath.Join(folder, name)
+			files := golden.Unpack(t, at)
 			got := map[string][]byte{}
 			for form, file := range map[string]string{"text": "text.txt", "diff": "objects.diff"} {
-				result := run(t, "", "diff", "-f", filepath.Join(at, "after.yaml"), "--previous", filepath.Join(at, "before.yaml"),
-					"-o", form)
+				result := run(t, "", "diff", "-f", filepath.Join(files, "after.yaml"),
+					"--previous", filepath.Join(files, "before.yaml"), "-o", form)
 				want := 1
 				if name == "nothing" {
 					want = 0
@@ -30,9 +31,9 @@ func TestDiff(t *testing.T) {
 				if name == "new" && form == "diff" {
 					continue // the output is the same as that of render
 				}
-				got[file] = []byte(result.out)
+				got[file] = []byte(strings.ReplaceAll(result.out, files, at))
 				if form == "text" {
-					got["messages.txt"] = []byte(result.err)
+					got["messages.txt"] = []byte(strings.ReplaceAll(result.err, files, at))
 				}
 				if strings.Contains(result.out+result.err, "canary") {
 					t.Errorf("-o %s shows a credential:\n%s%s", form, result.out, result.err)
@@ -44,8 +45,8 @@ func TestDiff(t *testing.T) {
 }
 
 func TestDiffAsJSON(t *testing.T) {
-	got := run(t, "", "diff", "-f", "testdata/diff/models/after.yaml", "--previous", "testdata/diff/models/before.yaml",
-		"-o", "json")
+	files := golden.Unpack(t, "testdata/diff/models")
+	got := run(t, "", "diff", "-f", files+"/after.yaml", "--previous", files+"/before.yaml", "-o", "json")
 	var changes []struct {
 		Name          string
 		Configuration []struct {
@@ -70,8 +71,8 @@ func TestDiffAsJSON(t *testing.T) {
 			t.Errorf("%s comes from %q", key.Path, key.Origin)
 		}
 	}
-	shown := run(t, "", "diff", "-f", "testdata/diff/secrets/after.yaml", "--previous",
-		"testdata/diff/secrets/before.yaml", "-o", "json")
+	files = golden.Unpack(t, "testdata/diff/secrets")
+	shown := run(t, "", "diff", "-f", files+"/after.yaml", "--previous", files+"/before.yaml", "-o", "json")
 	if strings.Contains(shown.out, "canary") {
 		t.Errorf("a credential is shown:\n%s", shown.out)
 	}
@@ -80,7 +81,7 @@ func TestDiffAsJSON(t *testing.T) {
 // An invalid manifest does not prevent the comparison of the other manifests.
 func TestDiffOfSeveral(t *testing.T) {
 	files := stack(`{distribution: {name: startr}}`) + "---\n" + strings.Replace(stack(simple), "name: demo", "name: other", 1)
-	got := run(t, files, "diff", "-f", "-", "--previous", "testdata/diff/nothing/before.yaml")
+	got := run(t, files, "diff", "-f", "-", "--previous", golden.Unpack(t, "testdata/diff/nothing")+"/before.yaml")
 	if got.code != 2 {
 		t.Errorf("exit code %d, want 2", got.code)
 	}
@@ -90,7 +91,7 @@ func TestDiffOfSeveral(t *testing.T) {
 
 // The exit code of an error differs from the exit code of a difference.
 func TestDiffErrors(t *testing.T) {
-	valid := filepath.Join("testdata", "diff", "nothing", "before.yaml")
+	valid := filepath.Join(golden.Unpack(t, "testdata/diff/nothing"), "before.yaml")
 	for name, tc := range map[string]struct {
 		stdin string
 		args  []string
