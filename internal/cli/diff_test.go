@@ -10,7 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
-// whole lists cases in which almost all objects differ. The output with -o diff is then much the same as that of render.
+// whole lists cases in which almost all objects differ. The output with -o diff is then almost the same as that of
+// render.
 var whole = []string{"new", "from-default", "waits"}
 
 // Each case has two manifests, before.yaml and after.yaml. The golden files contain the output of diff with -o text and
