@@ -233,7 +233,7 @@ func TestConvertRefusals(t *testing.T) {
 
 // Every annotation that the conversion adds has a comment that explains it.
 func TestConvertExplainsAnnotations(t *testing.T) {
-	out := run(t, "", "convert", "-f", "testdata/convert/attributes/in.yaml").out
+	out := run(t, string(golden.Read(t, "testdata/convert/attributes/in.yaml")), "convert", "-f", "-").out
 	uncommented := regexp.MustCompile(`(?m)^    [^#\n].*\n    llamastack\.io/[a-z-]+:`)
 	if found := uncommented.FindString(out); found != "" {
 		t.Errorf("no comment above the annotation in %q\n%s", found, out)

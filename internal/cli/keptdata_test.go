@@ -24,10 +24,11 @@ func TestKeptData(t *testing.T) {
 	for _, name := range golden.Cases(t, cases) {
 		t.Run(name, func(t *testing.T) {
 			at := filepath.Join(cases, name)
-			before, after := filepath.Join(at, "before.yaml"), filepath.Join(at, "after.yaml")
+			files := golden.Unpack(t, at)
+			before, after := filepath.Join(files, "before.yaml"), filepath.Join(files, "after.yaml")
 			told := run(t, "", "validate", "-f", after, "--previous", before)
 			text := "before:\n" + directories(t, before) + "after:\n" + directories(t, after) + "validate:\n" +
-				strings.ReplaceAll(told.out+told.err, at, "")
+				strings.ReplaceAll(told.out+told.err, files, "")
 			golden.Dir(t, filepath.Join(at, "want"), map[string][]byte{"told.txt": []byte(text)})
 		})
 	}

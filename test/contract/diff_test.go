@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,6 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/process"
 )
 
@@ -30,17 +30,13 @@ const edits = "../../internal/cli/testdata/diff"
 func TestDiffAgainstTheOperator(t *testing.T) {
 	c := live{process.StartCluster(t, testutil.Options{})}
 	c.upgrade(t)
-	entries, err := os.ReadDir(edits)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, entry := range entries {
-		name := entry.Name()
-		if name == "new" { // in this folder, after.yaml contains a new stack
+	for _, name := range golden.Cases(t, edits) {
+		if name == "new" { // in this case, after.yaml contains a new stack
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			before, after := filepath.Join(edits, name, "before.yaml"), filepath.Join(edits, name, "after.yaml")
+			files := golden.Unpack(t, filepath.Join(edits, name))
+			before, after := filepath.Join(files, "before.yaml"), filepath.Join(files, "after.yaml")
 			namespace := "diff-" + name
 			c.MustKubectl(t, "create", "namespace", namespace)
 			c.MustKubectl(t, "create", "secret", "generic", "creds", "-n", namespace, "--from-literal=token=abc")

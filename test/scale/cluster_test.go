@@ -60,7 +60,8 @@ type cluster struct {
 	audit           string
 }
 
-func startCluster(b *testing.B) *cluster {
+// startCluster starts a control plane with the namespaces that most benchmarks use, and others.
+func startCluster(b *testing.B, others ...string) *cluster {
 	b.Helper()
 	newest := testutil.BuildOperator(b, version)
 	c := &cluster{program: cmp.Or(*before, newest), newest: newest, audit: filepath.Join(b.TempDir(), "audit.log")}
@@ -71,7 +72,7 @@ func startCluster(b *testing.B) *cluster {
 	if err := c.Plane.InstallRights(); err != nil {
 		b.Fatal(err)
 	}
-	for _, name := range []string{inBare, inStacks, inForeign, inModel} {
+	for _, name := range append([]string{inBare, inStacks, inForeign, inModel}, others...) {
 		c.create(b, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
 		c.create(b, &corev1.Secret{
 			ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: "creds"},

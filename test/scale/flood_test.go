@@ -56,10 +56,7 @@ const (
 // tenant tries to delay them. Run it with -benchtime=1x, as `make bench-tenants` does.
 func BenchmarkTenantsFlood(b *testing.B) {
 	for b.Loop() {
-		c := startCluster(b)
-		for _, name := range []string{inLoud, inCalm} {
-			c.create(b, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
-		}
+		c := startCluster(b, inLoud, inCalm)
 		o := c.startOperator(b)
 		fmt.Fprint(os.Stdout, "\n| while another tenant … | first status: median, slowest, number | the same writes by a bare client: median, slowest | limit |\n|---|---|---|---|\n")
 		for _, flood := range []struct {

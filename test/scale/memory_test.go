@@ -82,14 +82,7 @@ func (m *flooded) table(name string) string {
 // measureFlood measures one flood on a control plane of its own.
 func measureFlood(b *testing.B, f *flood) (m flooded) {
 	b.Helper()
-	c := startCluster(b)
-	for _, name := range []string{inLoud, inCalm} {
-		c.create(b, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
-		c.create(b, &corev1.Secret{
-			ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: "creds"},
-			StringData: map[string]string{"token": "x"},
-		})
-	}
+	c := startCluster(b, inLoud, inCalm)
 	o := c.startOperator(b)
 	c.statusOf(b, "before")
 	m.waited, m.bare = c.firstStatus(b, func() error {

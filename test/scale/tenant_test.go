@@ -62,14 +62,7 @@ type tenants struct {
 
 func measureTenants(b *testing.B) (m tenants) {
 	b.Helper()
-	c := startCluster(b)
-	for _, name := range []string{inLoud, inCalm} {
-		c.create(b, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
-		c.create(b, &corev1.Secret{
-			ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: "creds"},
-			StringData: map[string]string{"token": "x"},
-		})
-	}
+	c := startCluster(b, inLoud, inCalm)
 	o := c.startOperator(b)
 	m.alone = c.addPlainStacks(b, "before", once(plainStacks))
 	made := make(chan error, 1)

@@ -5,7 +5,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -94,26 +93,6 @@ func TestPhaseOfATriedChange(t *testing.T) {
 		})
 		if got.Phase != want {
 			t.Errorf("serving %t: phase %s, want %s", serving, got.Phase, want)
-		}
-	}
-}
-
-// TestCause checks that Ready names the condition that contains the details, and that Ready has the same reason as that
-// condition.
-func TestCause(t *testing.T) {
-	if got := status.Cause(healthy()); got != nil {
-		t.Errorf("the cause of a healthy stack is %+v", got)
-	}
-	for _, wrong := range []metav1.Condition{
-		condition(v1alpha2.ConditionConfigGenerated, metav1.ConditionFalse, v1alpha2.ReasonConfigGenerationFailed),
-		condition(v1alpha2.ConditionExposed, metav1.ConditionFalse, v1alpha2.ReasonHostnameTaken),
-		condition(v1alpha2.ConditionDegraded, metav1.ConditionTrue, v1alpha2.ReasonRolledBack),
-	} {
-		conditions := status.Summarize(status.Input{Now: now, Observed: with(healthy(), wrong)}).Conditions
-		cause, ready := status.Cause(conditions), meta.FindStatusCondition(conditions, v1alpha2.ConditionReady)
-		want := wrong.Type + " is " + string(wrong.Status) + "; its message contains the details"
-		if cause == nil || cause.Type != wrong.Type || ready.Reason != wrong.Reason || ready.Message != want {
-			t.Errorf("%s: cause %+v, Ready %+v", wrong.Type, cause, ready)
 		}
 	}
 }

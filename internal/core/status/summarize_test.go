@@ -1,7 +1,6 @@
 package status_test
 
 import (
-	"errors"
 	"maps"
 	"strings"
 	"testing"
@@ -277,14 +276,6 @@ func TestSummarizeDoesNotChangeItsInput(t *testing.T) {
 	}
 	if diff := cmp.Diff(healthy(), previous); diff != "" {
 		t.Errorf("previous changed:\n%s", diff)
-	}
-}
-
-func TestFailureWrapsItsCause(t *testing.T) {
-	cause := errors.New("boom")
-	failure := &status.Failure{Condition: "C", Reason: "R", Message: "m", Err: cause}
-	if !errors.Is(failure, cause) || failure.Error() != "R: boom" {
-		t.Errorf("unexpected error %q", failure.Error())
 	}
 }
 

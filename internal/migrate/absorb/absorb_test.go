@@ -256,7 +256,8 @@ func TestConfig(t *testing.T) {
 			if strings.Contains(string(data), "hidden") {
 				t.Errorf("the result contains a credential:\n%s", data)
 			}
-			golden.Dir(t, filepath.Join("testdata", strings.ReplaceAll(name, " ", "-")), map[string][]byte{"result.yaml": data})
+			dir := filepath.Join("testdata/results", strings.ReplaceAll(name, " ", "-"))
+			golden.Dir(t, dir, map[string][]byte{"result.yaml": data})
 			checkSame(t, input, got, text)
 		})
 	}

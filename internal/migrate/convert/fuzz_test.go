@@ -3,7 +3,6 @@ package convert_test
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"reflect"
 	"testing"
@@ -18,6 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/migrate/convert"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
 const conversionData = "llamastack.io/conversion-data"
@@ -64,16 +64,9 @@ func fuzzTree(f *testing.F, apiVersion string) {
 
 // addCases adds the golden cases to a fuzz target.
 func addCases(f *testing.F) {
-	files, err := filepath.Glob("testdata/cases/*/in.yaml")
-	if err != nil || len(files) == 0 {
-		f.Fatalf("found %d cases, error %v", len(files), err)
-	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
-		data, err := yaml.YAMLToJSON(text)
+	const cases = "testdata/cases"
+	for _, name := range golden.Cases(f, cases) {
+		data, err := yaml.YAMLToJSON(golden.Read(f, filepath.Join(cases, name, "in.yaml")))
 		if err != nil {
 			f.Fatal(err)
 		}

@@ -1,7 +1,6 @@
 package convert_test
 
 import (
-	"os"
 	"reflect"
 	"slices"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/migrate/convert"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
 // followed maps the v1alpha1-only conditions to the v1alpha2 conditions from which they are derived.
@@ -188,12 +188,8 @@ func withoutMark(object tree) tree {
 
 // BenchmarkStatus measures the conversion of an object that consists mainly of a running stack's status.
 func BenchmarkStatus(b *testing.B) {
-	text, err := os.ReadFile("testdata/cases/hub-status/in.yaml")
-	if err != nil {
-		b.Fatal(err)
-	}
 	var hub tree
-	if err := yaml.Unmarshal(text, &hub); err != nil {
+	if err := yaml.Unmarshal(golden.Read(b, "testdata/cases/hub-status/in.yaml"), &hub); err != nil {
 		b.Fatal(err)
 	}
 	older := convert.FromHub(hub)

@@ -3,7 +3,6 @@ package manifest_test
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -12,6 +11,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/migrate/convert"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/migrate/manifest"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
 // FuzzConvert checks that a manifest contains the converted values, whatever comments and strings the source contains,
@@ -19,7 +19,7 @@ import (
 func FuzzConvert(f *testing.F) {
 	const cases = "../../cli/testdata/convert"
 	for _, name := range []string{"comments", "providers", "attributes", "left-out", "live", "back", "back-made-here"} {
-		f.Add(goldenInput(f, filepath.Join(cases, name, "in.yaml")))
+		f.Add(golden.Read(f, filepath.Join(cases, name, "in.yaml")))
 	}
 	for _, odd := range []string{
 		"# a\n\n# b\nmetadata: {name: a}\nspec: # c\n  server: # d\n    distribution: {name: x} # e\n    # f\n# g\n",
@@ -102,15 +102,6 @@ func normal(t *testing.T, object map[string]any) any {
 		t.Fatal(err)
 	}
 	return value
-}
-
-func goldenInput(f *testing.F, path string) []byte {
-	f.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		f.Fatal(err)
-	}
-	return data
 }
 
 func TestOrdered(t *testing.T) {

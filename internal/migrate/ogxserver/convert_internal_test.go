@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/typecheck"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
 // decode returns a document as JSON values.
@@ -38,19 +38,13 @@ func decode(text []byte) map[string]any {
 // manifests returns the manifests of the command-line tests.
 func manifests(t testing.TB) map[string]map[string]any {
 	t.Helper()
-	files, err := filepath.Glob("../../cli/testdata/ogxserver/*/in.yaml")
-	if err != nil || len(files) < 9 {
-		t.Fatalf("%d manifests, error %v", len(files), err)
-	}
+	const cases = "../../cli/testdata/ogxserver"
 	found := make(map[string]map[string]any)
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, name := range golden.Cases(t, cases) {
+		text := golden.Read(t, filepath.Join(cases, name, "in.yaml"))
 		for i, document := range bytes.Split(text, []byte("\n---\n")) {
 			if object := decode(document); object["kind"] == Kind {
-				found[fmt.Sprintf("%s %d", filepath.Base(filepath.Dir(file)), i)] = object
+				found[fmt.Sprintf("%s %d", name, i)] = object
 			}
 		}
 	}

@@ -32,7 +32,7 @@ func archiveOf(path string) (archive, name string, ok bool) {
 }
 
 // unpack returns the files in an archive, keyed by their paths, and the comment before the first file.
-func unpack(t *testing.T, archive string) (files map[string][]byte, comment []byte) {
+func unpack(t testing.TB, archive string) (files map[string][]byte, comment []byte) {
 	t.Helper()
 	content, err := os.ReadFile(archive)
 	if err != nil {
@@ -53,18 +53,36 @@ func unpack(t *testing.T, archive string) (files map[string][]byte, comment []by
 	return files, comment
 }
 
-// pack replaces the files in a folder of an archive. The files of the case come first, then those of its folders.
-func pack(t *testing.T, archive, folder string, files map[string][]byte) {
+// casesIn lists the folders directly in a folder of an archive, sorted.
+func casesIn(t testing.TB, archive, folder string) []string {
+	t.Helper()
+	files, _ := unpack(t, archive)
+	found := make(map[string]bool)
+	for name := range files {
+		rest, inFolder := strings.CutPrefix(name, below(folder))
+		if name, _, isFolder := strings.Cut(rest, "/"); inFolder && isFolder {
+			found[name] = true
+		}
+	}
+	if len(found) == 0 {
+		t.Fatalf("there is no golden case in %s", archive)
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+// below returns the start of the paths of the files in a folder of an archive.
+func below(folder string) string { return strings.TrimPrefix(folder+"/", "/") }
+
+// pack replaces the files in a folder of an archive. In each folder, the files come before the folders.
+func pack(t testing.TB, archive, folder string, files map[string][]byte) {
 	t.Helper()
 	all, comment := unpack(t, archive)
-	maps.DeleteFunc(all, func(name string, _ []byte) bool { return strings.HasPrefix(name, folder+"/") })
+	maps.DeleteFunc(all, func(name string, _ []byte) bool { return strings.HasPrefix(name, below(folder)) })
 	for name, data := range files {
-		all[folder+"/"+name] = data
+		all[below(folder)+name] = data
 	}
 	text := bytes.NewBuffer(slices.Clip(comment)) // the files share its array
-	for _, name := range slices.SortedFunc(maps.Keys(all), func(a, b string) int {
-		return cmp.Or(cmp.Compare(strings.Count(a, "/"), strings.Count(b, "/")), cmp.Compare(a, b))
-	}) {
+	for _, name := range slices.SortedFunc(maps.Keys(all), filesFirst) {
 		if data := all[name]; marker.Match(data) || len(data) > 0 && !bytes.HasSuffix(data, []byte("\n")) {
 			t.Fatalf("%s cannot contain %s: use a directory", archive, name)
 		}
@@ -72,5 +90,22 @@ func pack(t *testing.T, archive, folder string, files map[string][]byte) {
 	}
 	if err := os.WriteFile(archive, text.Bytes(), 0o644); err != nil {
 		t.Fatalf("write golden file: %v", err)
+	}
+}
+
+// filesFirst compares two paths. In each folder, the files come before the folders.
+func filesFirst(a, b string) int {
+	for {
+		first, restA, folderA := strings.Cut(a, "/")
+		second, restB, folderB := strings.Cut(b, "/")
+		switch {
+		case folderA != folderB && folderA:
+			return 1
+		case folderA != folderB:
+			return -1
+		case first != second || !folderA:
+			return cmp.Compare(first, second)
+		}
+		a, b = restA, restB
 	}
 }

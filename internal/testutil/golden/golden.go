@@ -18,10 +18,17 @@ var update = flag.Bool("update", false, "replace the golden files with the outpu
 // Updating reports whether golden files are being rewritten.
 func Updating() bool { return *update }
 
-// Cases lists the directories and archives directly in `dir`, sorted. It fails if there are none.
-func Cases(t *testing.T, dir string) []string {
+// Cases lists the directories and archives directly in `dir`, sorted. It fails if there are none, or if `dir` is both an
+// archive and a directory.
+func Cases(t testing.TB, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
+	if archive, folder, ok := archiveOf(dir); ok {
+		if err == nil {
+			t.Fatalf("there are golden cases in %s and in %s", archive, dir)
+		}
+		return casesIn(t, archive, folder)
+	}
 	if err != nil {
 		t.Fatalf("list golden cases: %v", err)
 	}
@@ -39,7 +46,7 @@ func Cases(t *testing.T, dir string) []string {
 }
 
 // Read returns the contents of an input file.
-func Read(t *testing.T, path string) []byte {
+func Read(t testing.TB, path string) []byte {
 	t.Helper()
 	if archive, name, ok := archiveOf(path); ok {
 		files, _ := unpack(t, archive)
@@ -56,8 +63,22 @@ func Read(t *testing.T, path string) []byte {
 	return data
 }
 
+// Unpack returns a directory with the files in `dir`, for a command that reads its input from files. The directory is
+// `dir` itself, or a temporary directory if `dir` is in an archive.
+func Unpack(t testing.TB, dir string) string {
+	t.Helper()
+	if _, _, ok := archiveOf(dir); !ok {
+		return dir
+	}
+	unpacked := t.TempDir()
+	for name, data := range Files(t, dir) {
+		writeFile(t, filepath.Join(unpacked, filepath.FromSlash(name)), data)
+	}
+	return unpacked
+}
+
 // Dir compares the files in `got`, whose keys are slash-separated paths below `dir`, with the files in `dir`.
-func Dir(t *testing.T, dir string, got map[string][]byte) {
+func Dir(t testing.TB, dir string, got map[string][]byte) {
 	t.Helper()
 	if *update {
 		write(t, dir, got)
@@ -82,13 +103,13 @@ func Dir(t *testing.T, dir string, got map[string][]byte) {
 }
 
 // Files returns the files below `dir`, keyed by their slash-separated paths. There are none if `dir` does not exist.
-func Files(t *testing.T, dir string) map[string][]byte {
+func Files(t testing.TB, dir string) map[string][]byte {
 	t.Helper()
 	files := make(map[string][]byte)
 	if archive, folder, ok := archiveOf(dir); ok {
 		all, _ := unpack(t, archive)
 		for name, data := range all {
-			if name, ok := strings.CutPrefix(name, strings.TrimPrefix(folder+"/", "/")); ok {
+			if name, ok := strings.CutPrefix(name, below(folder)); ok {
 				files[name] = data
 			}
 		}
@@ -114,7 +135,7 @@ func Files(t *testing.T, dir string) map[string][]byte {
 	return files
 }
 
-func write(t *testing.T, dir string, files map[string][]byte) {
+func write(t testing.TB, dir string, files map[string][]byte) {
 	t.Helper()
 	if archive, folder, ok := archiveOf(dir); ok {
 		pack(t, archive, folder, files)
@@ -124,12 +145,16 @@ func write(t *testing.T, dir string, files map[string][]byte) {
 		t.Fatalf("remove golden files: %v", err)
 	}
 	for name, data := range files {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatalf("write golden file: %v", err)
-		}
-		if err := os.WriteFile(path, data, 0o644); err != nil {
-			t.Fatalf("write golden file: %v", err)
-		}
+		writeFile(t, filepath.Join(dir, filepath.FromSlash(name)), data)
+	}
+}
+
+func writeFile(t testing.TB, path string, data []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatalf("write golden file: %v", err)
+	}
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatalf("write golden file: %v", err)
 	}
 }

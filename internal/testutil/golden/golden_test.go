@@ -72,7 +72,7 @@ func TestCases(t *testing.T) {
 
 // TestArchive shows that an archive is compared and updated like the directory of the same name.
 func TestArchive(t *testing.T) {
-	const rest = "Why.\n-- in.yaml --\nin\n-- other/a.yaml --\nother\n"
+	const rest = "Why.\n-- in.yaml --\nin\n-- other/a.yaml --\nother\n-- other/sub/a.yaml --\nother\n"
 	dir := t.TempDir()
 	put(t, dir, map[string]string{"case.txtar": rest + "-- want/a.yaml --\nanother\n-- want/orphan.yaml --\n"})
 	at := filepath.Join(dir, "case", "want")
@@ -94,6 +94,27 @@ func TestArchive(t *testing.T) {
 	}
 	if got := string(golden.Read(t, filepath.Join(dir, "case", "in.yaml"))); got != "in\n" {
 		t.Errorf("the input is %q", got)
+	}
+	if got := strings.Join(golden.Cases(t, filepath.Join(dir, "case")), " "); got != "other want" {
+		t.Errorf("cases are %q", got)
+	}
+	for _, at := range []string{at, golden.Unpack(t, at)} { // a directory is its own directory
+		if got := string(golden.Read(t, filepath.Join(golden.Unpack(t, at), "sub", "b.yaml"))); got != "two\n" {
+			t.Errorf("the unpacked file is %q", got)
+		}
+	}
+}
+
+// TestWholeArchive shows that an archive can have only expected files.
+func TestWholeArchive(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, map[string]string{"want.txtar": "-- orphan.yaml --\n"})
+	if output, err := child(t, filepath.Join(dir, "want"), "-update"); err != nil {
+		t.Fatalf("update: %v\n%s", err, output)
+	}
+	want := "-- a.yaml --\none\n-- sub/b.yaml --\ntwo\n"
+	if got := string(golden.Read(t, filepath.Join(dir, "want.txtar"))); got != want {
+		t.Errorf("the archive is %q after an update, want %q", got, want)
 	}
 }
 

@@ -43,7 +43,10 @@ providers:
     config: ENTRY
 models: MODELS
 registered_resources: {models: MODELS}
-metadata_store: {type: sqlite, db_path: HOME/registry.db}
+` + storesInHome
+
+// storesInHome is the end of a configuration with which every release starts. Its files are in HOME.
+const storesInHome = `metadata_store: {type: sqlite, db_path: HOME/registry.db}
 storage:
   backends:
     kv_default: {type: kv_sqlite, db_path: HOME/kv.db}

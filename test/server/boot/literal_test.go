@@ -70,14 +70,4 @@ providers:
     config:
       ENDPOINT_KEY: ENDPOINT
       api_token: ${env.TOKEN}
-metadata_store: {type: sqlite, db_path: HOME/registry.db}
-storage:
-  backends:
-    kv_default: {type: kv_sqlite, db_path: HOME/kv.db}
-    sql_default: {type: sql_sqlite, db_path: HOME/sql.db}
-  stores:
-    metadata: {namespace: registry, backend: kv_default}
-    inference: {table_name: inference_store, backend: sql_default}
-    conversations: {table_name: openai_conversations, backend: sql_default}
-server: {insecure: true}
-`
+` + storesInHome
