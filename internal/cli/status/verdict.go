@@ -271,7 +271,7 @@ func firstLine(message string) string {
 		first = first[:at]
 	}
 	if several {
-		first = fmt.Sprintf("%s (and %s)", strings.TrimRight(first, ";. "), count(strings.Count(rest, "\n")+1, "more line"))
+		first = fmt.Sprintf("%s (and %s)", strings.TrimRight(first, ";. "), status.Count(strings.Count(rest, "\n")+1, "more line"))
 	}
 	return status.Shorten(first, maxMessage)
 }

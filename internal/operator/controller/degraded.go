@@ -25,16 +25,16 @@ func (s *state) reportLostReferences(failure *status.Failure) {
 	}
 	if failure == nil || s.runsEarlier(failure) {
 		if stale := s.labels.tag.stale; stale != "" {
-			s.report.markTrue(v1alpha2.ConditionDegraded, v1alpha2.ReasonBaseConfigStale, stale)
+			s.report.MarkTrue(v1alpha2.ConditionDegraded, v1alpha2.ReasonBaseConfigStale, stale)
 		}
 		return
 	}
 	switch {
 	case failure.Condition == v1alpha2.ConditionSecretsResolved:
-		s.report.markTrue(v1alpha2.ConditionDegraded, v1alpha2.ReasonSecretChangedToInvalid,
+		s.report.MarkTrue(v1alpha2.ConditionDegraded, v1alpha2.ReasonSecretChangedToInvalid,
 			"The pods keep the values that they started with; see the condition "+failure.Condition)
 	case s.lacksBase(failure):
-		s.report.markTrue(v1alpha2.ConditionDegraded, v1alpha2.ReasonBaseConfigStale,
+		s.report.MarkTrue(v1alpha2.ConditionDegraded, v1alpha2.ReasonBaseConfigStale,
 			"The pods keep the configuration that they started with; see the condition "+failure.Condition)
 	}
 }
@@ -54,8 +54,8 @@ func (s *state) lacksBase(failure *status.Failure) bool {
 // reportAutoscaler adds a condition if the autoscaler does not scale the pods although they have served requests for a
 // while. It waits because new pods have no metrics yet.
 func (r *Reconciler) reportAutoscaler(s *state) error {
-	available := meta.FindStatusCondition(s.report.conditions, v1alpha2.ConditionAvailable)
-	if available.Status != "True" || meta.FindStatusCondition(s.report.conditions, v1alpha2.ConditionDegraded) != nil {
+	available := meta.FindStatusCondition(s.report.Conditions, v1alpha2.ConditionAvailable)
+	if available.Status != "True" || meta.FindStatusCondition(s.report.Conditions, v1alpha2.ConditionDegraded) != nil {
 		return nil
 	}
 	i := slices.IndexFunc(s.applied.objects,
@@ -75,10 +75,10 @@ func (r *Reconciler) reportAutoscaler(s *state) error {
 		since = served
 	}
 	if told := since.Add(r.autoscalerPatience); r.now().Before(told) {
-		s.report.requeue(told)
+		s.report.Requeue(told)
 		return nil
 	}
-	s.report.markTrue(v1alpha2.ConditionDegraded, v1alpha2.ReasonAutoscalerInactive, trouble)
+	s.report.MarkTrue(v1alpha2.ConditionDegraded, v1alpha2.ReasonAutoscalerInactive, trouble)
 	return nil
 }
 

@@ -55,15 +55,15 @@ func TestAutoscalerPatience(t *testing.T) {
 				Kind:   autoscalingv2.SchemeGroupVersion.WithKind("HorizontalPodAutoscaler"),
 				Object: applied,
 			}}
-			s.report.markTrue(v1alpha2.ConditionAvailable, v1alpha2.ReasonMinimumReplicasAvailable, "")
+			s.report.MarkTrue(v1alpha2.ConditionAvailable, v1alpha2.ReasonMinimumReplicasAvailable, "")
 			r := &Reconciler{now: func() time.Time { return now }, autoscalerPatience: defaultAutoscalerPatience}
 			if err := r.reportAutoscaler(s); err != nil {
 				t.Fatal(err)
 			}
-			if got := meta.FindStatusCondition(s.report.conditions, v1alpha2.ConditionDegraded) != nil; got != tc.told {
+			if got := meta.FindStatusCondition(s.report.Conditions, v1alpha2.ConditionDegraded) != nil; got != tc.told {
 				t.Errorf("reported: %t, want %t", got, tc.told)
 			}
-			if got := s.report.requeueAfter(now); got != tc.after {
+			if got := s.report.RequeueAfter(now); got != tc.after {
 				t.Errorf("requeued after %v, want %v", got, tc.after)
 			}
 		})

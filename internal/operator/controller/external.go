@@ -15,6 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 )
 
 // externalProviders returns the external providers in the plan, or all those in the spec if there is no plan, with the
@@ -73,13 +74,13 @@ func (r *Reconciler) observeExternal(
 		Listed: answer.Providers, Now: r.now(),
 	})
 	if !until.IsZero() {
-		s.report.requeue(until)
+		s.report.Requeue(until)
 	}
 	if !answer.Concluded {
 		keepWarnings(judged, before)
 	}
 	now.ExternalProviders = judged
-	s.report.addExternal(judged, before)
+	reportExternal(judged, before, &s.report)
 	return nil
 }
 
@@ -109,8 +110,8 @@ func find(list []v1alpha2.ExternalProviderStatus, id string) v1alpha2.ExternalPr
 	return list[i]
 }
 
-// addExternal adds events for changes in the status of external providers.
-func (r *report) addExternal(now, before []v1alpha2.ExternalProviderStatus) {
+// reportExternal adds events for changes in the status of external providers.
+func reportExternal(now, before []v1alpha2.ExternalProviderStatus, report *report.Report) {
 	var failed, differ []string
 	for i := range now {
 		is, was := &now[i], find(before, now[i].ProviderID)
@@ -125,9 +126,9 @@ func (r *report) addExternal(now, before []v1alpha2.ExternalProviderStatus) {
 		}
 	}
 	if len(failed) > 0 {
-		r.warningEvent(v1alpha2.EventExternalProviderFailed, strings.Join(failed, "\n"))
+		report.Warning(v1alpha2.EventExternalProviderFailed, strings.Join(failed, "\n"))
 	}
 	if len(differ) > 0 {
-		r.warningEvent(v1alpha2.EventExternalProviderDiffers, strings.Join(differ, "\n"))
+		report.Warning(v1alpha2.EventExternalProviderDiffers, strings.Join(differ, "\n"))
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
@@ -140,19 +141,19 @@ func checkFailure(t *testing.T, err error, want *status.Failure) {
 }
 
 // conditionTexts returns the status, reason and message of each condition in a report, by type.
-func (r *report) conditionTexts() map[string]string {
+func conditionTexts(r *report.Report) map[string]string {
 	conditions := map[string]string{}
-	for _, c := range r.conditions {
+	for _, c := range r.Conditions {
 		conditions[c.Type] = string(c.Status) + " " + c.Reason + ": " + c.Message
 	}
 	return conditions
 }
 
 // eventTexts returns the type, reason and note of each event in a report.
-func (r *report) eventTexts() []string {
+func eventTexts(r *report.Report) []string {
 	var events []string
-	for _, e := range r.events {
-		events = append(events, e.kind+" "+e.reason+": "+e.note)
+	for _, e := range r.Events {
+		events = append(events, e.Type+" "+e.Reason+": "+e.Note)
 	}
 	return events
 }

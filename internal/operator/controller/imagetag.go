@@ -9,6 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 )
 
 // imageTag is the result of comparing a stack's running image with its tag.
@@ -37,7 +38,7 @@ func (l *imageLabels) keepDigest(found rollout.Distribution) {
 // compareTag compares the running digest with the registry's response for the tag. If the stack follows its tag,
 // compareTag selects the new image. The stack keeps the running image until it can use the new image.
 func (r *Reconciler) compareTag(
-	stack *stack, image *resolvedImage, labels *imageLabels, running *rollout.Record, report *report,
+	stack *stack, image *resolvedImage, labels *imageLabels, running *rollout.Record, report *report.Report,
 ) error {
 	following := follows(stack, image)
 	if image.From == v1alpha2.ImageFromCatalogue && running.Distribution.Image == image.Distribution.Image {
@@ -128,7 +129,7 @@ func notCompared(err error) string {
 }
 
 // noteMove adds an event unless the status already reports the move.
-func noteMove(stack *stack, labels *imageLabels, following bool, report *report) {
+func noteMove(stack *stack, labels *imageLabels, following bool, report *report.Report) {
 	if in := stack.Status.ResolvedDistribution; in != nil && in.TagDigest == labels.tag.moved {
 		return
 	}
@@ -137,7 +138,7 @@ func noteMove(stack *stack, labels *imageLabels, following bool, report *report)
 		what = "The operator is rolling out the new image, because spec.distribution.imageUpdates is Follow. If the " +
 			"operator cannot use the new image, the pods keep the old image"
 	}
-	report.normalEvent(v1alpha2.EventImageTagMoved, fmt.Sprintf("The tag of image %q moved from %s to %s. %s",
+	report.Normal(v1alpha2.EventImageTagMoved, fmt.Sprintf("The tag of image %q moved from %s to %s. %s",
 		labels.distribution.Image, labels.digest, labels.tag.moved, what))
 }
 

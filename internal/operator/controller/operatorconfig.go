@@ -22,6 +22,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/metrics"
 )
 
@@ -196,7 +197,7 @@ func (r *Reconciler) reportConfigErrors(ctx context.Context, configMap client.Ob
 		}
 		log.FromContext(ctx).Error(err, "The operator's ConfigMap has an error; "+consequence,
 			"configMap", r.config.name.String(), "key", key)
-		r.recorder.Eventf(configMap, nil, corev1.EventTypeWarning, v1alpha2.EventInvalidOperatorConfig, configAction,
-			"%s", truncateMessage(intent.Message(err)+"; "+consequence))
+		r.recorder.Eventf(configMap, nil, corev1.EventTypeWarning, v1alpha2.EventInvalidOperatorConfig, "ReadConfig",
+			"%s", status.Note(intent.Message(err)+"; "+consequence))
 	}
 }

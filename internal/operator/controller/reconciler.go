@@ -23,6 +23,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/metrics"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 )
 
 // Reconciler reconciles LlamaStackDistributions.
@@ -38,7 +39,7 @@ type Reconciler struct {
 	digestKeys *resolve.DigestKeys
 	references *referenceIndex
 	exposures  *exposures
-	statuses   *statusMemory
+	writer     *report.Writer
 	pool       *registry.Pool
 	identities registry.Identities
 	prober     *probe.Prober
@@ -84,7 +85,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if pause := r.holdBack(ctx, object); pause > 0 {
 		return reconcile.Result{RequeueAfter: pause}, nil
 	}
-	r.statuses.refresh(object)
+	r.writer.Refresh(object)
 	s := &state{stack: object}
 	if s.workload, err = r.readWorkload(ctx, object); err != nil {
 		return reconcile.Result{}, err
@@ -100,7 +101,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	return result(failure, s.report.requeueAfter(r.now()))
+	return result(failure, s.report.RequeueAfter(r.now()))
 }
 
 // runSteps runs the steps until the first failure.
@@ -156,7 +157,7 @@ func (r *Reconciler) forget(name types.NamespacedName) {
 	r.applier.Forget(name)
 	r.configMaps.Forget(name)
 	r.references.forget(name)
-	r.statuses.forget(name)
+	r.writer.Forget(name)
 	metrics.Forget(name)
 	r.pool.Forget(name)
 	r.pool.ForgetProviders(name)

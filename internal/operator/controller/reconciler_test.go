@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -26,7 +27,7 @@ import (
 func TestClassify(t *testing.T) {
 	services := schema.GroupResource{Resource: "services"}
 	terminating := apierrors.NewForbidden(services, "x", errors.New("namespace is being terminated"))
-	terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: namespaceTerminating}}
+	terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
 	fields := apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, "x", field.ErrorList{field.Required(field.NewPath("spec"), "")})
 	own := &status.Failure{Condition: "C", Reason: "R", Retry: status.Later}
 	for name, tc := range map[string]struct {
@@ -262,47 +263,5 @@ func TestReferenceIndex(t *testing.T) {
 	index.forget(name("b"))
 	if len(index.users)+len(index.stacks) != 0 {
 		t.Errorf("entries of forgotten stacks: %v, %v", index.users, index.stacks)
-	}
-}
-
-func TestStatusMemory(t *testing.T) {
-	object := func(version, phase string) *v1alpha2.LlamaStackDistribution {
-		o := &v1alpha2.LlamaStackDistribution{}
-		o.Name, o.UID, o.ResourceVersion, o.Status.Phase = "my", "u", version, v1alpha2.Phase(phase)
-		return o
-	}
-	for name, tc := range map[string]struct {
-		cached *v1alpha2.LlamaStackDistribution
-		want   string
-	}{
-		"older version":                     {object("9", "Pending"), "Ready"},
-		"same version":                      {object("10", "Ready"), "Ready"},
-		"newer version":                     {object("11", "Failed"), "Failed"},
-		"another object with the same name": {func() *v1alpha2.LlamaStackDistribution { o := object("9", "Pending"); o.UID = "v"; return o }(), "Pending"},
-		"version that is not a number":      {object("x", "Pending"), "Pending"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			memory := newStatusMemory()
-			memory.remember(object("10", "Ready"))
-			memory.refresh(tc.cached)
-			if got := string(tc.cached.Status.Phase); got != tc.want {
-				t.Errorf("phase %q, want %q", got, tc.want)
-			}
-		})
-	}
-}
-
-func TestTruncateMessage(t *testing.T) {
-	if got := truncateMessage("short"); got != "short" {
-		t.Errorf("truncate changed %q", got)
-	}
-	for _, long := range []string{
-		strings.Repeat("a", 2000), strings.Repeat("ä", 2000),
-		"a" + strings.Repeat("…", 2000),
-	} {
-		got := truncateMessage(long)
-		if len(got) > maxNote || len(got) < maxNote-8 || !strings.HasSuffix(got, "…") || strings.ContainsRune(got, '�') {
-			t.Errorf("truncate of %d bytes: %d bytes", len(long), len(got))
-		}
 	}
 }

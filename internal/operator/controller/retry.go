@@ -7,6 +7,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/refusal"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
 )
 
@@ -42,7 +43,7 @@ func newRetries() retries {
 // no response. Zero means that there is no such failure.
 func (r retries) pause(request reconcile.Request, failure *status.Failure, err error) time.Duration {
 	quiet := failure != nil && failure.Retry == status.Quiet
-	if unavailable(err) || quiet && unavailable(failure) {
+	if refusal.Unavailable(err) || quiet && refusal.Unavailable(failure) {
 		return wait.Jitter(r.unanswered.When(request), retryJitter)
 	}
 	r.unanswered.Forget(request)

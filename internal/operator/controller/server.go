@@ -20,6 +20,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 )
 
 // observeServer records the response of the running server in the status. It queries the server when the rollout is
@@ -44,19 +45,19 @@ func (r *Reconciler) observeServer(s *state, pods []corev1.Pod, mixed bool) (ans
 		recordServer(s.stack, s.intent, &answer)
 	default:
 		r.prober.Rest(keyOf(s.stack))
-		if s.report.has(v1alpha2.ConditionAvailable, v1alpha2.ReasonScaledToZero) {
+		if s.report.Has(v1alpha2.ConditionAvailable, v1alpha2.ReasonScaledToZero) {
 			forgetServer(now)
 		}
 	}
-	note = inItsWords(s.stack, releaseNote(s.stack, &s.labels.distribution, &s.owned.decision))
-	generated := meta.FindStatusCondition(s.report.conditions, v1alpha2.ConditionConfigGenerated)
+	note = report.InItsWords(s.stack, releaseNote(s.stack, &s.labels.distribution, &s.owned.decision))
+	generated := meta.FindStatusCondition(s.report.Conditions, v1alpha2.ConditionConfigGenerated)
 	if note == "" || generated == nil {
 		return answer, note
 	}
 	generated.Message += "; " + note
 	was := meta.FindStatusCondition(now.Conditions, v1alpha2.ConditionConfigGenerated)
 	if was == nil || !strings.HasSuffix(was.Message, note) {
-		s.report.warningEvent(v1alpha2.EventServerReleaseDiffers, note)
+		s.report.Warning(v1alpha2.EventServerReleaseDiffers, note)
 	}
 	return answer, note
 }
@@ -72,14 +73,14 @@ func (r *Reconciler) setVersion(now *v1alpha2.LlamaStackDistributionStatus, chan
 	if now.Version != nil && changed == version {
 		return
 	}
-	at := timestamp(r.now())
+	at := report.Timestamp(r.now())
 	changed.LastUpdated = &at
 	now.Version = &changed
 }
 
 // serverOf returns the target for queries. It returns false unless all pods are available and current.
 func serverOf(s *state, pods []corev1.Pod) (probe.Target, bool) {
-	available := s.report.has(v1alpha2.ConditionAvailable, v1alpha2.ReasonMinimumReplicasAvailable)
+	available := s.report.Has(v1alpha2.ConditionAvailable, v1alpha2.ReasonMinimumReplicasAvailable)
 	server, deployment := names.ServerContainer(s.stack.Annotations), s.live().Deployment
 	if !available || s.owned.decision.Outcome == rollout.RolledBack || !metav1.IsControlledBy(deployment, s.stack) {
 		return probe.Target{}, false

@@ -37,6 +37,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/queue"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 )
 
 // Options configures the controller.
@@ -115,7 +116,7 @@ func newReconciler(
 		}),
 		configMaps: resolve.NewConfigMaps(cache, options.Direct, options.WatchNamespaces...),
 		digestKeys: resolve.NewDigestKeys(options.Direct, options.OperatorNamespace),
-		references: newReferenceIndex(), exposures: newExposures(), statuses: newStatusMemory(), retries: newRetries(),
+		references: newReferenceIndex(), exposures: newExposures(), writer: report.NewWriter(options.Direct, recorder), retries: newRetries(),
 		largePlans:    newLargePlans(),
 		configure:     plan.Configure,
 		recorder:      recorder,

@@ -13,6 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 )
 
 // state holds the results of the steps of one reconcile, with a field for each step that has a result. A failed step
@@ -20,7 +21,7 @@ import (
 // preflight and apply also update the field owned, and the steps named configmaps and secrets both use the budget.
 type state struct {
 	stack  *stack
-	report report
+	report report.Report
 
 	workload   workload
 	intent     *intent.Intent // set by the step admit

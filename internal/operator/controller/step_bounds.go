@@ -96,7 +96,7 @@ func (r *Reconciler) stacksBounded(ctx context.Context, stack *stack, rule *boun
 	}
 	return invalid(v1alpha2.ReasonForbiddenByBounds, fmt.Sprintf(
 		"Namespace %q can have at most %s, and this stack exceeds the limit; delete older stacks, or ask an administrator to change the key %q in the operator's ConfigMap",
-		stack.Namespace, count(*rule.Stacks, "stack"), operatorconfig.KeyBounds))
+		stack.Namespace, status.Count(*rule.Stacks, "stack"), operatorconfig.KeyBounds))
 }
 
 // precedes reports whether stack a precedes stack b of the same second. A stack that was within the bounds precedes.

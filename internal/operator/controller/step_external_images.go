@@ -11,6 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 )
 
 // externalImages holds the metadata in the images of external providers, by the provider's ID.
@@ -23,7 +24,7 @@ type externalImages struct {
 // uses the result until the spec contains a different image. The stack waits until the attempts to read the images have
 // finished. If an attempt fails, the pods read the missing metadata before the server starts.
 func (r *Reconciler) externalImages(
-	stack *stack, wishes *intent.Intent, image *resolvedImage, workload *workload, report *report,
+	stack *stack, wishes *intent.Intent, image *resolvedImage, workload *workload, report *report.Report,
 ) (externalImages, error) {
 	found := externalImages{map[string]*externalprovider.Package{}, map[string]string{}}
 	var unread []externalImage
@@ -49,7 +50,7 @@ func (r *Reconciler) externalImages(
 		return found, err
 	}
 	if note := found.addRead(unread, outcomes); note != "" {
-		report.warningEvent(v1alpha2.EventImageLabelsUnreadable, note)
+		report.Warning(v1alpha2.EventImageLabelsUnreadable, note)
 	}
 	return found, nil
 }
@@ -84,7 +85,7 @@ func (r *Reconciler) readExternalImages(stack *stack, unread []externalImage) (m
 		return nil, &status.Failure{
 			Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonReadingExternalProviders, Unknown: true,
 			Retry:   status.OnReferenceChange,
-			Message: "The operator is reading the labels of " + count(len(target.Images), "image") + " of external providers",
+			Message: "The operator is reading the labels of " + status.Count(len(target.Images), "image") + " of external providers",
 		}
 	}
 	return outcomes, nil

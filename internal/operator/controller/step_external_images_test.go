@@ -15,6 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 )
 
 const (
@@ -90,7 +91,7 @@ func TestExternalImages(t *testing.T) {
 				config = "readLabels: false"
 			}
 			f := newFixture(t, newOperatorConfigMap(operatorconfig.KeyRegistries, config))
-			wishes, _, err := admit(own, &report{})
+			wishes, _, err := admit(own, &report.Report{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -98,7 +99,7 @@ func TestExternalImages(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			report := &report{}
+			report := &report.Report{}
 			got, err := f.externalImages(own, wishes, &image, &workload{Record: tc.running}, report)
 			checkFailure(t, err, tc.unread)
 			if len(got.packages)+len(tc.packages) > 0 {
@@ -109,8 +110,8 @@ func TestExternalImages(t *testing.T) {
 			if fmt.Sprint(tc.digests) != fmt.Sprint(got.digests) {
 				t.Errorf("digests %v, want %v", got.digests, tc.digests)
 			}
-			if len(report.events) > 0 {
-				t.Errorf("events %v", report.events)
+			if len(report.Events) > 0 {
+				t.Errorf("events %v", report.Events)
 			}
 		})
 	}

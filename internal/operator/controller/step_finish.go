@@ -3,15 +3,11 @@ package controller
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/apply"
@@ -25,6 +21,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/metrics"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 )
 
 // finish runs after the steps, whether or not they succeed. It observes the workload, and writes the status if the
@@ -40,12 +37,12 @@ func (r *Reconciler) finish(ctx context.Context, s *state, failure *status.Failu
 	if err != nil {
 		return err
 	}
-	failure = s.reportInItsWords(failure)
+	failure = s.report.InItsWords(s.stack, failure)
 	now := &s.stack.Status
 	summary := status.Summarize(status.Input{
-		Generation: s.stack.Generation, Previous: previous.Status.Conditions, Observed: s.report.conditions, Failure: failure,
+		Generation: s.stack.Generation, Previous: previous.Status.Conditions, Observed: s.report.Conditions, Failure: failure,
 		Overdue: observed.Overdue, Serving: observed.Serving, Earlier: observed.Earlier,
-		Deleting: s.stack.DeletionTimestamp != nil, Now: timestamp(r.now()),
+		Deleting: s.stack.DeletionTimestamp != nil, Now: report.Timestamp(r.now()),
 	})
 	now.Conditions, now.Phase = summary.Conditions, summary.Phase
 	s.keepWarnings()
@@ -56,57 +53,7 @@ func (r *Reconciler) finish(ctx context.Context, s *state, failure *status.Failu
 	if equality.Semantic.DeepEqual(previous.Status, *now) {
 		return nil
 	}
-	written := s.stack.DeepCopy()
-	err = r.direct.Status().Patch(ctx, written, statusPatch{}, client.FieldOwner(names.FieldManager))
-	if apierrors.IsInvalid(err) {
-		gone, readErr := r.isGone(ctx, s.stack)
-		if readErr != nil || gone {
-			return readErr
-		}
-	}
-	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("write status: %w", err)
-	}
-	if err == nil {
-		r.statuses.remember(written)
-		r.emit(s.stack, s.report.events, &previous.Status, releaseNote)
-		metrics.CountChange(s.stack, &previous.Status)
-	}
-	return nil
-}
-
-// isGone reports whether the stack no longer exists, or was replaced by another stack with the same name.
-func (r *Reconciler) isGone(ctx context.Context, stack *stack) (bool, error) {
-	now := &v1alpha2.LlamaStackDistribution{}
-	err := r.direct.Get(ctx, keyOf(stack), now)
-	switch {
-	case apierrors.IsNotFound(err):
-		return true, nil
-	case err != nil:
-		return false, fmt.Errorf("read the stack from the API server: %w", err)
-	default:
-		return now.UID != stack.UID, nil
-	}
-}
-
-// statusPatch replaces the status of a stack. It replaces the whole status, because no other client is allowed to write
-// it. The patch tests the UID, so that it fails for a new stack with the same name. A merge patch cannot test the UID,
-// because the API server ignores the metadata in a patch of a status.
-type statusPatch struct{}
-
-// Type returns the type of JSON patches.
-func (statusPatch) Type() types.PatchType { return types.JSONPatchType }
-
-// Data returns the patch.
-func (statusPatch) Data(object client.Object) ([]byte, error) {
-	stack, ok := object.(*v1alpha2.LlamaStackDistribution)
-	if !ok {
-		return nil, fmt.Errorf("create a status patch: object has type %T, want a LlamaStackDistribution", object)
-	}
-	return json.Marshal([]map[string]any{
-		{"op": "test", "path": "/metadata/uid", "value": stack.UID},
-		{"op": "add", "path": "/status", "value": stack.Status},
-	})
+	return r.writer.Write(ctx, s.stack, &previous.Status, s.report.Events, releaseNote)
 }
 
 // observe adds the state of the workload to the status. It also returns the text about the server's release.
@@ -127,7 +74,7 @@ func (r *Reconciler) observe(
 		Earlier: s.runsEarlier(failure), Kept: s.owned.decision.Outcome == rollout.KeepTemplate,
 		External: external, Now: r.now(),
 	})
-	s.report.conditions = append(s.report.conditions, observed.Available)
+	s.report.Conditions = append(s.report.Conditions, observed.Available)
 	s.stack.Status.Replicas = observed.Replicas
 	s.stack.Status.AvailableReplicas = observed.AvailableReplicas
 	var answer probe.Answer
@@ -183,7 +130,7 @@ func (s *state) reportLeft() {
 		left = append(left, loss.String())
 	}
 	if len(left) > 0 {
-		s.report.markTrue(v1alpha2.ConditionDataLeftBehind, reason, leftMessage(left))
+		s.report.MarkTrue(v1alpha2.ConditionDataLeftBehind, reason, leftMessage(left))
 	}
 }
 
@@ -204,7 +151,7 @@ func (s *state) places() *retention.Places {
 // reportPaused adds the condition of a paused stack in addition to the failure of an earlier step.
 func (s *state) reportPaused(failure *status.Failure) {
 	if failure != nil && failure.Condition != v1alpha2.ConditionDeploymentUpdated && names.Paused(s.stack.Annotations) {
-		s.report.conditions = append(s.report.conditions, pausedCondition(s.live().Deployment != nil, s.owned.decision))
+		s.report.Conditions = append(s.report.Conditions, pausedCondition(s.live().Deployment != nil, s.owned.decision))
 	}
 }
 
@@ -221,7 +168,7 @@ func (s *state) keepWarnings() {
 	}
 	now.Warnings = plan.Kept(warnings)
 	for i := range now.Warnings {
-		now.Warnings[i] = inItsWords(s.stack, now.Warnings[i])
+		now.Warnings[i] = report.InItsWords(s.stack, now.Warnings[i])
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/baseconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 )
 
 // imageLabels holds the content of an image's labels.
@@ -37,7 +38,7 @@ type imageLabels struct {
 // follows. A stack whose image cannot be read waits if it has no other base, or if its running configuration is from
 // the image. The running pods then do not change.
 func (r *Reconciler) imageLabels(
-	ctx context.Context, stack *stack, image *resolvedImage, workload *workload, report *report,
+	ctx context.Context, stack *stack, image *resolvedImage, workload *workload, report *report.Report,
 ) (imageLabels, error) {
 	registries, running := image.config.Registries, &workload.Record
 	r.pool.Configure(registryOptions(registries, r.identities))
@@ -73,7 +74,7 @@ func (r *Reconciler) imageLabels(
 // readImage returns the stack's image if the image was read. Otherwise, it returns a nil image. The error is then the
 // failure if the stack has to wait, or nil if the stack continues without the image.
 func (r *Reconciler) readImage(
-	stack *stack, image *distribution.Resolved, running *rollout.Record, report *report,
+	stack *stack, image *distribution.Resolved, running *rollout.Record, report *report.Report,
 ) (*registry.Image, error) {
 	target, err := imageTarget(stack, image.Image, running)
 	if err != nil {
@@ -151,7 +152,7 @@ func withoutLabels(stack *stack, image *distribution.Resolved, running *rollout.
 // unreadable returns the failure for a stack whose image cannot be read. Nil means that the stack continues with a
 // different base. A stack without another base waits. Unless the error is permanent, the operator reads the image again
 // in the background. A different base never replaces the base of a running configuration that was read from an image.
-func unreadable(stack *stack, image *distribution.Resolved, running *rollout.Record, report *report, err error) error {
+func unreadable(stack *stack, image *distribution.Resolved, running *rollout.Record, report *report.Report, err error) error {
 	_, unsupported := errors.AsType[*baseconfig.UnsupportedVersionError](err)
 	switch {
 	case !wantsLabeledBase(stack):
@@ -160,20 +161,20 @@ func unreadable(stack *stack, image *distribution.Resolved, running *rollout.Rec
 		return &status.Failure{
 			Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonUnsupportedConfigVersion,
 			Retry: status.OnReferenceChange, Err: err,
-			Message: fmt.Sprintf("The configuration of the image is not used: %s; to use another base configuration, set spec.baseConfig", truncateMessage(err.Error())),
+			Message: fmt.Sprintf("The configuration of the image is not used: %s; to use another base configuration, set spec.baseConfig", status.Note(err.Error())),
 		}
 	case image.Base != nil && !readBefore(running):
-		report.warningEvent(v1alpha2.EventImageLabelsUnreadable, ownCopyUsed(image, err))
+		report.Warning(v1alpha2.EventImageLabelsUnreadable, ownCopyUsed(image, err))
 		return nil
 	case plan.BaseOptional(stack) && !readBefore(running):
-		report.warningEvent(v1alpha2.EventImageLabelsUnreadable, imageDecides(image, err))
+		report.Warning(v1alpha2.EventImageLabelsUnreadable, imageDecides(image, err))
 		return nil
 	}
 	return &status.Failure{
 		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigUnavailable,
 		Unknown: registry.Transient(err),
 		Retry:   status.OnReferenceChange, Err: err,
-		Message: fmt.Sprintf("The configuration of the image cannot be read: %s. %s; to use another base configuration, set spec.baseConfig", truncateMessage(err.Error()), whenRead(err)),
+		Message: fmt.Sprintf("The configuration of the image cannot be read: %s. %s; to use another base configuration, set spec.baseConfig", status.Note(err.Error()), whenRead(err)),
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/baseconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 )
 
 const (
@@ -111,7 +112,7 @@ func TestImageLabels(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			report := &report{}
+			report := &report.Report{}
 			got, err := f.imageLabels(t.Context(), own, &image, &workload{Record: tc.running}, report)
 			if err != nil {
 				t.Fatal(err)
@@ -125,8 +126,8 @@ func TestImageLabels(t *testing.T) {
 				[]string{string(got.config), got.digest, release}); diff != "" {
 				t.Errorf("configuration, digest, release (-want +got):\n%s", diff)
 			}
-			if len(report.events) > 0 {
-				t.Errorf("events %v", report.events)
+			if len(report.Events) > 0 {
+				t.Errorf("events %v", report.Events)
 			}
 		})
 	}
@@ -182,13 +183,13 @@ func TestUnreadableImage(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			report := &report{}
+			report := &report.Report{}
 			own := newStack(t, tc.spec)
 			if tc.older {
 				own.Annotations = map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}
 			}
 			checkFailure(t, unreadable(own, &tc.image, &tc.running, report, cause), tc.failure)
-			if diff := cmp.Diff(tc.events, report.eventTexts()); diff != "" {
+			if diff := cmp.Diff(tc.events, eventTexts(report)); diff != "" {
 				t.Errorf("events (-want +got):\n%s", diff)
 			}
 		})
@@ -214,10 +215,10 @@ func TestUnreadableImageIsReadAgain(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkFailure(t, unreadable(newStack(t, bareImage), &none, &rollout.Record{}, &report{}, tc.cause), &status.Failure{
+			checkFailure(t, unreadable(newStack(t, bareImage), &none, &rollout.Record{}, &report.Report{}, tc.cause), &status.Failure{
 				Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigUnavailable,
 				Retry: status.OnReferenceChange, Unknown: tc.unknown,
-				Message: "The configuration of the image cannot be read: " + truncateMessage(tc.cause.Error()) + ". " + tc.when + "; to use another base configuration, set spec.baseConfig",
+				Message: "The configuration of the image cannot be read: " + status.Note(tc.cause.Error()) + ". " + tc.when + "; to use another base configuration, set spec.baseConfig",
 			})
 		})
 	}
@@ -242,9 +243,9 @@ func TestUnsupportedVersionOfAnImage(t *testing.T) {
 		bareImage: wants, replacedImage: wants,
 		`{distribution: {name: starter}}`: nil,
 	} {
-		report := &report{}
+		report := &report.Report{}
 		checkFailure(t, unreadable(newStack(t, spec), &resolved, &rollout.Record{}, report, cause), failure)
-		if told := report.eventTexts(); len(told) > 0 {
+		if told := eventTexts(report); len(told) > 0 {
 			t.Errorf("%s: events %q", spec, told)
 		}
 	}

@@ -61,7 +61,7 @@ func TestPausedStack(t *testing.T) {
 			}
 			s, err := f.runSteps(t, own, "paused")
 			checkFailure(t, err, tc.failure)
-			if diff := cmp.Diff(tc.condition, s.report.conditionTexts()[v1alpha2.ConditionStorageReady]); diff != "" {
+			if diff := cmp.Diff(tc.condition, conditionTexts(&s.report)[v1alpha2.ConditionStorageReady]); diff != "" {
 				t.Errorf("condition StorageReady (-want +got):\n%s", diff)
 			}
 			if len(f.writes) > 0 {

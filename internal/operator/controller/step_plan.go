@@ -15,6 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 )
 
 // planned is the desired state of the stack.
@@ -43,7 +44,7 @@ func (s *state) known() plan.Input {
 // stacks and of the objects that expose them, the existing NetworkPolicy and, if there is no record of the places of
 // the stack's data, the last configuration.
 func (r *Reconciler) plan(
-	ctx context.Context, known plan.Input, image *resolvedImage, secrets *secrets, warnings []string, report *report,
+	ctx context.Context, known plan.Input, image *resolvedImage, secrets *secrets, warnings []string, report *report.Report,
 ) (planned, error) {
 	made, stack := planned{input: known}, known.Object
 	err := r.complete(ctx, &made, image.config)
@@ -54,7 +55,7 @@ func (r *Reconciler) plan(
 		return made, failureOf(err, &stack.Spec)
 	}
 	reason, message := generated(stack, known.Intent, made.plan)
-	report.markTrue(v1alpha2.ConditionConfigGenerated, reason, message)
+	report.MarkTrue(v1alpha2.ConditionConfigGenerated, reason, message)
 	if stack.Status.ObservedGeneration != stack.Generation {
 		warnOfConfig(made.plan.Warnings, warnings, report)
 	}
@@ -118,7 +119,7 @@ func failureOf(err error, spec *v1alpha2.LlamaStackDistributionSpec) error {
 // warnOfConfig adds events for the warnings about the configuration and the spec. Spec settings that have no effect,
 // and providers that external providers replace, have their own events. One event has the number of all other warnings
 // and the first of them. The status contains all.
-func warnOfConfig(findings []stackconfig.Finding, warnings []string, report *report) {
+func warnOfConfig(findings []stackconfig.Finding, warnings []string, report *report.Report) {
 	told := map[string][]string{}
 	var others []stackconfig.Finding
 	for _, finding := range findings {
@@ -136,15 +137,15 @@ func warnOfConfig(findings []stackconfig.Finding, warnings []string, report *rep
 	}
 	for _, event := range []string{v1alpha2.EventProviderIgnored, v1alpha2.EventExternalProviderOverride} {
 		if len(told[event]) > 0 {
-			report.warningEvent(event, strings.Join(told[event], "\n"))
+			report.Warning(event, strings.Join(told[event], "\n"))
 		}
 	}
 	switch rest := plan.Warnings(warnings, others); len(rest) {
 	case 0:
 	case 1:
-		report.warningEvent(v1alpha2.EventConfigWarning, rest[0])
+		report.Warning(v1alpha2.EventConfigWarning, rest[0])
 	default:
-		report.warningEvent(v1alpha2.EventConfigWarning, fmt.Sprintf("%d warnings, which are in status.warnings; the first is: %s",
+		report.Warning(v1alpha2.EventConfigWarning, fmt.Sprintf("%d warnings, which are in status.warnings; the first is: %s",
 			len(rest), rest[0]))
 	}
 }
@@ -169,7 +170,7 @@ func generated(stack *stack, wishes *intent.Intent, made *plan.Plan) (reason, me
 			noun = "resource"
 		}
 		return v1alpha2.ReasonConfigGenerationSucceeded, fmt.Sprintf("Generated config.yaml with %s and %s",
-			count(int(made.ProviderCount), "provider"), count(int(made.ResourceCount), noun))
+			status.Count(int(made.ProviderCount), "provider"), status.Count(int(made.ResourceCount), noun))
 	}
 }
 

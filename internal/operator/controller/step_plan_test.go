@@ -133,10 +133,10 @@ func checkPlan(t *testing.T, tc planCase, given []client.Object) {
 	f := newFixture(t, append(given, config)...)
 	s, err := f.runSteps(t, own, "plan")
 	checkFailure(t, err, tc.failure)
-	if diff := cmp.Diff(tc.condition, s.report.conditionTexts()[v1alpha2.ConditionConfigGenerated]); diff != "" {
+	if diff := cmp.Diff(tc.condition, conditionTexts(&s.report)[v1alpha2.ConditionConfigGenerated]); diff != "" {
 		t.Errorf("condition (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(tc.events, s.report.eventTexts()); diff != "" {
+	if diff := cmp.Diff(tc.events, eventTexts(&s.report)); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
 	if err == nil && (s.planned.plan == nil || s.planned.input.OperatorVersion != "v1.2.3") {

@@ -121,9 +121,9 @@ func TestDataLeftBehindNote(t *testing.T) {
 	if diff := cmp.Diff("one\ntwo", leftNote(short)); diff != "" {
 		t.Errorf("short lines (-want +got):\n%s", diff)
 	}
-	long := leftNote([]string{strings.Repeat("a", maxNote), "two", strings.Repeat("c", maxNote)})
+	long := leftNote([]string{strings.Repeat("a", status.MaxNote), "two", strings.Repeat("c", status.MaxNote)})
 	lines := strings.Split(long, "\n")
-	if len(long) > maxNote || len(lines) != 3 || lines[1] != "two" || !strings.HasSuffix(lines[2], "c…") {
+	if len(long) > status.MaxNote || len(lines) != 3 || lines[1] != "two" || !strings.HasSuffix(lines[2], "c…") {
 		t.Errorf("a note of %d bytes with %d lines: %s", len(long), len(lines), long)
 	}
 }

@@ -2,13 +2,11 @@ package controller
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -133,18 +131,18 @@ func (r *Reconciler) applyVolume(ctx context.Context, owner apply.Owner, own *ow
 	}
 	applied, err := r.applier.Set(ctx, owner, []apply.Desired{*claim})
 	has := requestOf(live)
-	if wanted.Cmp(has) != 0 && rejected(err) {
+	if wanted.Cmp(has) != 0 && refusal.Rejected(err) {
 		own.troubled(notGrown(live, wanted, err))
 		if err := unstructured.SetNestedField(claim.Wanted.Object, has.String(), sizePath...); err != nil {
 			return applied, err
 		}
 		applied, err = r.applier.Set(ctx, owner, []apply.Desired{*claim})
 	}
-	if rejected(err) {
+	if refusal.Rejected(err) {
 		own.troubled(&status.Failure{
 			Condition: v1alpha2.ConditionStorageReady, Reason: v1alpha2.ReasonStorageChangeRefused, Retry: status.Backoff,
 			Err:     err,
-			Message: fmt.Sprintf("The API server rejected the change to PersistentVolumeClaim %q: %s. All other objects are applied; correct spec.workload.storage, or ask an administrator to allow the change", live.Name, reasonOf(err)),
+			Message: fmt.Sprintf("The API server rejected the change to PersistentVolumeClaim %q: %s. All other objects are applied; correct spec.workload.storage, or ask an administrator to allow the change", live.Name, refusal.Answer(err)),
 		})
 		applied, err = []apply.Applied{{Kind: claim.Wanted.GroupVersionKind(), Object: claim.Live, Outcome: apply.Unchanged}},
 			nil
@@ -160,7 +158,7 @@ func notGrown(live *corev1.PersistentVolumeClaim, wanted resource.Quantity, err 
 		Message: fmt.Sprintf("PersistentVolumeClaim %q remains at %s and cannot grow to %s: %s. The pods keep their volume; "+
 			"ask an administrator to raise the quota or to set allowVolumeExpansion: true in the StorageClass, "+
 			"or restore the earlier value of spec.workload.storage.size",
-			live.Name, has.String(), wanted.String(), reasonOf(err)),
+			live.Name, has.String(), wanted.String(), refusal.Answer(err)),
 	}
 }
 
@@ -198,20 +196,6 @@ func sizeOf(claim *corev1.PersistentVolumeClaim) resource.Quantity {
 // requestOf returns the requested size of the claim.
 func requestOf(claim *corev1.PersistentVolumeClaim) resource.Quantity {
 	return claim.Spec.Resources.Requests[corev1.ResourceStorage]
-}
-
-// reasonOf returns the API server's message without the name of the object, without values that are objects, and
-// without the comparison of two objects that can follow on further lines.
-func reasonOf(err error) string {
-	answer := apierrors.APIStatus(nil)
-	if !errors.As(err, &answer) {
-		return err.Error()
-	}
-	message := refusal.Reason(answer.Status().Message)
-	if _, reason, found := strings.Cut(message, ": "); found {
-		return reason
-	}
-	return message
 }
 
 // storageCondition returns the condition for the state of the volume claim.

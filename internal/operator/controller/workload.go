@@ -49,11 +49,3 @@ func (r *Reconciler) pods(ctx context.Context, stack *stack) ([]corev1.Pod, erro
 	}
 	return pods.Items, nil
 }
-
-// count returns a number with its noun, for example "1 provider" or "2 providers".
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}

@@ -1,4 +1,4 @@
-package controller
+package report
 
 import (
 	"strings"
@@ -13,30 +13,26 @@ import (
 const (
 	// maxEvents is the maximum number of events for one status write.
 	maxEvents = 2
-	// maxNote is the API's limit for the note of an event, in bytes.
-	maxNote = 1024
-	// eventAction is the action of events about a stack.
-	eventAction = "Reconcile"
-	// configAction is the action of events about the operator's own ConfigMap.
-	configAction = "ReadConfig"
+	// Action is the action of events about a stack.
+	Action = "Reconcile"
 )
 
 // emit records the given events, and events for the changes between the previous and the current status of a stack. It
 // records at most maxEvents, warnings first. releaseNote is the text about the server's release in the message of
 // ConfigGenerated.
-func (r *Reconciler) emit(
-	stack *stack, events []event, previous *v1alpha2.LlamaStackDistributionStatus, releaseNote string,
+func (w *Writer) emit(
+	stack *v1alpha2.LlamaStackDistribution, events []Event, previous *v1alpha2.LlamaStackDistributionStatus, releaseNote string,
 ) {
-	changes := report{}
+	changes := Report{}
 	changes.addChanges(&stack.Status, previous, releaseNote)
-	events = append(changes.events, events...)
+	events = append(changes.Events, events...)
 	emitted := 0
 	for _, kind := range []string{corev1.EventTypeWarning, corev1.EventTypeNormal} {
 		for _, event := range events {
-			if event.kind != kind || emitted == maxEvents {
+			if event.Type != kind || emitted == maxEvents {
 				continue
 			}
-			r.recorder.Eventf(stack, nil, event.kind, event.reason, eventAction, "%s", truncateMessage(event.note))
+			w.recorder.Eventf(stack, nil, event.Type, event.Reason, Action, "%s", status.Note(event.Note))
 			emitted++
 		}
 	}
@@ -57,31 +53,28 @@ var waitEvents = map[string]string{
 }
 
 // addChanges adds events for the changes between the previous and the current status.
-func (r *report) addChanges(now, previous *v1alpha2.LlamaStackDistributionStatus, releaseNote string) {
+func (r *Report) addChanges(now, previous *v1alpha2.LlamaStackDistributionStatus, releaseNote string) {
 	for _, e := range eventOf {
 		was, is := meta.FindStatusCondition(previous.Conditions, e.condition),
 			meta.FindStatusCondition(now.Conditions, e.condition)
 		news := was == nil || was.Reason != is.Reason || was.Message != is.Message
 		if is.Status == "False" && news {
-			r.warningEvent(e.reason, is.Message)
+			r.Warning(e.reason, is.Message)
 		}
 	}
 	updated := meta.FindStatusCondition(now.Conditions, v1alpha2.ConditionDeploymentUpdated)
 	was := meta.FindStatusCondition(previous.Conditions, v1alpha2.ConditionDeploymentUpdated)
 	if event, ends := waitEvents[updated.Reason]; ends && (was == nil || was.Message != updated.Message) {
-		r.warningEvent(event, updated.Message)
+		r.Warning(event, updated.Message)
 	}
 	// The message about a quota changes with its use, so only a new spec or a new reason causes another event.
 	if updated.Reason == v1alpha2.ReasonDeploymentUpdateFailed &&
 		(was == nil || was.Reason != updated.Reason || was.ObservedGeneration != updated.ObservedGeneration) {
-		r.warningEvent(v1alpha2.EventDeploymentUpdateFailed, updated.Message)
+		r.Warning(v1alpha2.EventDeploymentUpdateFailed, updated.Message)
 	}
 	if made := now.GeneratedConfigMap(); made != "" && made != previous.GeneratedConfigMap() {
 		generated := meta.FindStatusCondition(now.Conditions, v1alpha2.ConditionConfigGenerated)
 		message := strings.TrimSuffix(generated.Message, "; "+releaseNote)
-		r.normalEvent(v1alpha2.EventConfigGenerated, message+" in ConfigMap "+made)
+		r.Normal(v1alpha2.EventConfigGenerated, message+" in ConfigMap "+made)
 	}
 }
-
-// truncateMessage shortens a message to the limit for an event note.
-func truncateMessage(note string) string { return status.Shorten(note, maxNote) }

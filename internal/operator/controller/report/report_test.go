@@ -1,4 +1,4 @@
-package controller
+package report
 
 import (
 	"testing"
@@ -8,7 +8,31 @@ import (
 	"k8s.io/client-go/tools/events"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
 )
+
+// TestReportUsesFieldsOfV1alpha1 checks that the conditions, the events and the failure of a stack that was created as
+// v1alpha1 contain v1alpha1 field names.
+func TestReportUsesFieldsOfV1alpha1(t *testing.T) {
+	const hub, older = "spec.overrideConfig.key: missing; set spec.secretEnv", "spec.server.userConfig.configMapName: missing; set spec.secretEnv of v1alpha2"
+	for compat, want := range map[string]string{"": hub, names.CompatV1Alpha1: older} {
+		var report Report
+		stack := &v1alpha2.LlamaStackDistribution{}
+		stack.Annotations = map[string]string{names.AnnotationCompat: compat}
+		report.MarkTrue(v1alpha2.ConditionConfigGenerated, "Any", hub)
+		report.Warning("Any", hub)
+		failure := &status.Failure{Message: hub}
+		told := report.InItsWords(stack, failure)
+		got := []string{report.Conditions[0].Message, report.Events[0].Note, told.Message, failure.Message}
+		if diff := cmp.Diff([]string{want, want, want, hub}, got); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", compat, diff)
+		}
+		if again := report.InItsWords(stack, told); again.Message != want || report.InItsWords(stack, nil) != nil {
+			t.Errorf("%q: converted again: %q", compat, again.Message)
+		}
+	}
+}
 
 // newStatus returns a status with the conditions that every status has. The conditions in `others` replace conditions
 // of the same type.
@@ -50,7 +74,7 @@ func TestEmit(t *testing.T) {
 	empty := &v1alpha2.LlamaStackDistributionStatus{}
 	for name, tc := range map[string]struct {
 		before, now *v1alpha2.LlamaStackDistributionStatus
-		found       []event // events from the steps
+		found       []Event // events from the steps
 		want        []string
 	}{
 		"nothing changed":      {before: newStatus("a"), now: newStatus("a")},
@@ -64,7 +88,7 @@ func TestEmit(t *testing.T) {
 		"still pending change": {before: newStatus("", waits), now: newStatus("", waits)},
 		"warnings come first": {
 			before: empty, now: newStatus("a"),
-			found: []event{
+			found: []Event{
 				{"Normal", "DeploymentUpdated", "x"},
 				{"Warning", "ProviderIgnored", "y"},
 				{"Warning", "ConfigWarning", "z"},
@@ -74,8 +98,8 @@ func TestEmit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			recorder := events.NewFakeRecorder(10)
-			own := &stack{Status: *tc.now}
-			(&Reconciler{recorder: recorder}).emit(own, tc.found, tc.before, "note")
+			own := &v1alpha2.LlamaStackDistribution{Status: *tc.now}
+			NewWriter(nil, recorder).emit(own, tc.found, tc.before, "note")
 			close(recorder.Events)
 			var got []string
 			for event := range recorder.Events {
@@ -83,6 +107,33 @@ func TestEmit(t *testing.T) {
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("events (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestStatusMemory(t *testing.T) {
+	object := func(version, phase string) *v1alpha2.LlamaStackDistribution {
+		o := &v1alpha2.LlamaStackDistribution{}
+		o.Name, o.UID, o.ResourceVersion, o.Status.Phase = "my", "u", version, v1alpha2.Phase(phase)
+		return o
+	}
+	for name, tc := range map[string]struct {
+		cached *v1alpha2.LlamaStackDistribution
+		want   string
+	}{
+		"older version":                     {object("9", "Pending"), "Ready"},
+		"same version":                      {object("10", "Ready"), "Ready"},
+		"newer version":                     {object("11", "Failed"), "Failed"},
+		"another object with the same name": {func() *v1alpha2.LlamaStackDistribution { o := object("9", "Pending"); o.UID = "v"; return o }(), "Pending"},
+		"version that is not a number":      {object("x", "Pending"), "Pending"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			memory := NewWriter(nil, nil)
+			memory.remember(object("10", "Ready"))
+			memory.Refresh(tc.cached)
+			if got := string(tc.cached.Status.Phase); got != tc.want {
+				t.Errorf("phase %q, want %q", got, tc.want)
 			}
 		})
 	}
