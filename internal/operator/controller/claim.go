@@ -3,17 +3,15 @@ package controller
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/caches"
 )
 
 // pendingClaims returns the stack's claim if the claim has no volume and events report a problem. The message in the
@@ -25,13 +23,13 @@ func (r *Reconciler) pendingClaims(ctx context.Context, stack *stack) ([]status.
 	}
 	var events corev1.EventList
 	if err := r.cache.List(ctx, &events, client.InNamespace(claim.Namespace),
-		client.MatchingFields{fieldClaim: claim.Name}); err != nil {
+		client.MatchingFields{caches.FieldClaim: claim.Name}); err != nil {
 		return nil, fmt.Errorf("list cached events: %w", err)
 	}
 	var last *corev1.Event
 	for i := range events.Items {
 		event := &events.Items[i]
-		if event.InvolvedObject.UID == claim.UID && IsTrouble(event) &&
+		if event.InvolvedObject.UID == claim.UID && caches.IsTrouble(event) &&
 			(last == nil || lastSeen(event).After(lastSeen(last))) {
 			last = event
 		}
@@ -55,12 +53,6 @@ func (r *Reconciler) cachedClaim(ctx context.Context, stack *stack) (*corev1.Per
 	return claim, nil
 }
 
-// IsTrouble reports whether an event is about a problem. Waiting for the first pod or for the provisioner is not a
-// problem. FailedBinding is not a warning, but means that a claim has neither a volume nor a storage class.
-func IsTrouble(event *corev1.Event) bool {
-	return event.Type == corev1.EventTypeWarning || event.Reason == "FailedBinding"
-}
-
 // lastSeen returns the time of the last occurrence of an event.
 func lastSeen(event *corev1.Event) time.Time {
 	switch {
@@ -71,19 +63,4 @@ func lastSeen(event *corev1.Event) time.Time {
 	default:
 		return event.EventTime.Time
 	}
-}
-
-// byClaim maps an event about a problem with a claim to the stack that the claim belongs to.
-func byClaim() handler.EventHandler {
-	return handler.EnqueueRequestsFromMapFunc(func(_ context.Context, object client.Object) []reconcile.Request {
-		event, ok := object.(*corev1.Event)
-		if !ok || !IsTrouble(event) {
-			return nil
-		}
-		stack, ok := strings.CutSuffix(event.InvolvedObject.Name, names.PersistentVolumeClaim(""))
-		if !ok {
-			return nil
-		}
-		return requestsFor(event.InvolvedObject.Namespace, stack)
-	})
 }

@@ -57,7 +57,8 @@ func TestSamePlan(t *testing.T) {
 // TestSamePlanWithoutHostName is like TestSamePlan, for a stack whose host name another stack has.
 func TestSamePlanWithoutHostName(t *testing.T) {
 	const spec = `{distribution: {name: starter}, networking: {expose: {hostname: llama.example.com}}}`
-	other := newStackNamed(t, "theirs/other", spec, "")
+	other := newStack(t, spec)
+	other.Namespace, other.Name, other.UID = "theirs", "other", "uid-of-other"
 	other.Status.RouteURL = "http://llama.example.com"
 	samePlan{others: []client.Object{other}, owner: &hostname.Owner{
 		Host: "llama.example.com", Namespace: "theirs", Name: "other",
@@ -100,11 +101,8 @@ func (c samePlan) check(t *testing.T, manifests []byte) {
 		if offline.Plan == nil {
 			t.Fatal(offline.Errors)
 		}
-		f := newFixture(t, objects...)
-		f.openShift, f.version = c.openShift, "" // the command line does not know the version of the operator
-		for _, kind := range c.serves {
-			f.apis.set(kind, true)
-		}
+		f := newFixtureOn(t, c.openShift, c.serves, objects...)
+		f.version = "" // the command line does not know the version of the operator
 		found, err := f.runSteps(t, s.Object, "plan")
 		if err != nil {
 			t.Fatal(err)

@@ -9,7 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -37,6 +39,23 @@ type fixture struct {
 
 // newFixture returns a fixture with objects in its cluster.
 func newFixture(t *testing.T, objects ...client.Object) *fixture {
+	t.Helper()
+	return newFixtureOn(t, false, nil, objects...)
+}
+
+// servingClient is a client for a cluster that serves more kinds than its scheme contains.
+type servingClient struct {
+	client.Client
+	mapper meta.RESTMapper
+}
+
+// RESTMapper returns the kinds that the cluster serves.
+func (c servingClient) RESTMapper() meta.RESTMapper { return c.mapper }
+
+// newFixtureOn returns a fixture with objects in a cluster, which may be OpenShift, and may serve optional kinds.
+func newFixtureOn(
+	t *testing.T, openShift bool, serves []schema.GroupVersionKind, objects ...client.Object,
+) *fixture {
 	t.Helper()
 	scheme, err := testutil.NewScheme()
 	if err != nil {
@@ -73,8 +92,13 @@ func newFixture(t *testing.T, objects ...client.Object) *fixture {
 				return c.Delete(ctx, object, options...)
 			},
 		}).Build()
+	optional := meta.NewDefaultRESTMapper(nil)
+	for _, kind := range serves {
+		optional.Add(kind, meta.RESTScopeNamespace)
+	}
+	direct := servingClient{f.Client, meta.MultiRESTMapper{f.RESTMapper(), optional}}
 	f.Reconciler, err = NewDirect(t.Context(), f.recorder, Options{
-		Direct: f.Client, OperatorNamespace: names.OperatorNamespace, OperatorVersion: "v1.2.3",
+		Direct: direct, OpenShift: openShift, OperatorNamespace: names.OperatorNamespace, OperatorVersion: "v1.2.3",
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -22,8 +22,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/caches"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/hosts"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/metrics"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/watch"
 )
 
 // Reconciler reconciles LlamaStackDistributions.
@@ -37,8 +40,9 @@ type Reconciler struct {
 	applier    *apply.Applier
 	configMaps *resolve.ConfigMaps
 	digestKeys *resolve.DigestKeys
-	references *referenceIndex
-	exposures  *exposures
+	references *watch.References
+	stacks     *watch.Stacks
+	hosts      *hosts.Hosts
 	writer     *report.Writer
 	pool       *registry.Pool
 	identities registry.Identities
@@ -47,14 +51,12 @@ type Reconciler struct {
 	retries    retries
 	largePlans largePlans
 	configure  func(plan.Input) (*plan.Configuration, error)
-	// requeue adds a request to the queue of the controller.
-	requeue func(reconcile.Request)
-	other   otherOperator
+	other      otherOperator
 	// otherInstallation is as in Options.
 	otherInstallation func(context.Context) (string, error)
 
-	apis          *optionalAPIs
-	config        *operatorConfig
+	apis          *caches.APIs
+	settings      *resolve.OperatorConfig
 	available     available
 	relatedImages distribution.Overrides
 	version       string
@@ -70,8 +72,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if pause, err := r.standStill(ctx); pause > 0 || err != nil {
 		return reconcile.Result{RequeueAfter: pause}, err
 	}
-	if group, ok := groupOf(request); ok {
-		return reconcile.Result{}, r.requeueGroup(ctx, group, request.Namespace)
+	if isGroup, err := r.stacks.RequeueGroup(ctx, request); isGroup {
+		return reconcile.Result{}, err
 	}
 	object := &stack{}
 	err := stub.Reader{Reader: r.cache, Direct: r.direct}.Stack(ctx, request.NamespacedName, object)
@@ -156,7 +158,7 @@ func result(failure *status.Failure, after time.Duration) (reconcile.Result, err
 func (r *Reconciler) forget(name types.NamespacedName) {
 	r.applier.Forget(name)
 	r.configMaps.Forget(name)
-	r.references.forget(name)
+	r.references.Forget(name)
 	r.writer.Forget(name)
 	metrics.Forget(name)
 	r.pool.Forget(name)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,12 +14,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
 )
 
@@ -230,38 +227,5 @@ func TestPanicIsAFailure(t *testing.T) {
 	failure.Err = nil
 	if *failure != want {
 		t.Errorf("runStep: %+v, want %+v", *failure, want)
-	}
-}
-
-func TestReferenceIndex(t *testing.T) {
-	name := func(n string) types.NamespacedName { return types.NamespacedName{Namespace: "ns", Name: n} }
-	index := newReferenceIndex()
-	index.set(name("a"), []intent.SecretUse{{Secret: "s"}, {Secret: "s"}}, []intent.ConfigMapUse{{Name: "c"}})
-	index.set(name("b"), []intent.SecretUse{{Secret: "s"}}, nil)
-	users := func(kind, of string) []string {
-		var found []string
-		for _, user := range index.requestsFor(kind, name(of)) {
-			found = append(found, user.Name)
-		}
-		slices.Sort(found)
-		return found
-	}
-	expect := func(kind, of string, want ...string) {
-		t.Helper()
-		if got := users(kind, of); !slices.Equal(got, want) {
-			t.Errorf("users of %s %s: %v, want %v", kind, of, got, want)
-		}
-	}
-	expect(kindSecret, "s", "a", "b")
-	expect(kindConfigMap, "c", "a")
-	expect(kindConfigMap, "s")
-	index.set(name("a"), []intent.SecretUse{{Secret: "other"}}, nil)
-	expect(kindSecret, "s", "b")
-	expect(kindSecret, "other", "a")
-	expect(kindConfigMap, "c")
-	index.forget(name("a"))
-	index.forget(name("b"))
-	if len(index.users)+len(index.stacks) != 0 {
-		t.Errorf("entries of forgotten stacks: %v, %v", index.users, index.stacks)
 	}
 }

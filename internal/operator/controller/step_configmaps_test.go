@@ -115,7 +115,7 @@ func checkConfigMaps(t *testing.T, tc configMapsCase) {
 			t.Errorf("key %q is %q, want %q", key, got, value)
 		}
 	}
-	if users := f.references.requestsFor(kindConfigMap, childKey(own, tc.configMap)); len(users) != 1 {
+	if users := f.references.Requests(kindConfigMap, childKey(own, tc.configMap)); len(users) != 1 {
 		t.Errorf("the users of the ConfigMap are %v, want the stack", users)
 	}
 }
@@ -145,7 +145,7 @@ func TestConfigMapOfTheSameNameInAnotherNamespace(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "mine"},
 		Data:       map[string]string{"config.yaml": "distro_name: own\nproviders: {}"},
 	})
-	if users := f.references.requestsFor(kindConfigMap, childKey(own, "mine")); len(users) != 1 {
+	if users := f.references.Requests(kindConfigMap, childKey(own, "mine")); len(users) != 1 {
 		t.Errorf("the users of the ConfigMap are %v, want the stack", users)
 	}
 	s, err := f.runSteps(t, own, "plan")

@@ -22,7 +22,7 @@ type resolvedImage struct {
 
 // image determines the server's image and release.
 func (r *Reconciler) image(ctx context.Context, stack *stack, workload *workload) (resolvedImage, error) {
-	config, _, err := r.config.get(ctx)
+	config, err := r.settings.Config(ctx)
 	if err != nil {
 		return resolvedImage{}, err
 	}

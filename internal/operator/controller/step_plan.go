@@ -69,14 +69,14 @@ func (r *Reconciler) complete(ctx context.Context, made *planned, config operato
 	if in.Before, err = r.places(ctx, in.Object, &in.Running, &in.Distribution); err != nil {
 		return err
 	}
-	if in.Cluster, err = r.cluster(ctx, in.Object, config); err != nil {
+	if in.Cluster, err = r.hosts.Cluster(ctx, in.Object, config); err != nil {
 		return err
 	}
-	hosts, err := r.hostNames(ctx, in.Cluster)
+	claimed, err := r.hosts.Names(ctx, in.Cluster)
 	if err != nil {
 		return err
 	}
-	made.hostOwner, err = hosts.Owner(in.Object, in.Bounds)
+	made.hostOwner, err = claimed.Owner(in.Object, in.Bounds)
 	in.Unexposed = made.hostOwner != nil
 	return err
 }

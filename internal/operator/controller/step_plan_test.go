@@ -253,8 +253,7 @@ func TestPlanKeepsTheGroupOfATakenOverStack(t *testing.T) {
 	live := &appsv1.Deployment{ObjectMeta: childMeta(own, "my")}
 	live.Spec.Template.Spec.SecurityContext = &corev1.PodSecurityContext{FSGroup: new(int64(1001))}
 	for name, objects := range map[string][]client.Object{"new": nil, "taken over": {live}} {
-		f := newFixture(t, objects...)
-		f.openShift = true
+		f := newFixtureOn(t, true, nil, objects...)
 		s, err := f.runSteps(t, own, "plan")
 		if err != nil {
 			t.Fatal(err)

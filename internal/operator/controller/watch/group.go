@@ -1,4 +1,4 @@
-package controller
+package watch
 
 import (
 	"context"
@@ -51,23 +51,27 @@ func groupOf(request reconcile.Request) (group, bool) {
 	return group{kind, name}, ok
 }
 
-// requeueGroup requeues the stacks of a group.
-func (r *Reconciler) requeueGroup(ctx context.Context, g group, namespace string) error {
-	requests, err := r.stacksIn(ctx, g, namespace)
-	for _, request := range requests {
-		r.requeue(request)
+// RequeueGroup requeues the stacks of a group. It returns false if the request is for a stack.
+func (s *Stacks) RequeueGroup(ctx context.Context, request reconcile.Request) (bool, error) {
+	g, ok := groupOf(request)
+	if !ok {
+		return false, nil
 	}
-	return err
+	requests, err := s.stacksIn(ctx, g, request.Namespace)
+	for _, request := range requests {
+		s.add(request)
+	}
+	return true, err
 }
 
 // stacksIn returns requests for the stacks of a group.
-func (r *Reconciler) stacksIn(ctx context.Context, g group, namespace string) ([]reconcile.Request, error) {
+func (s *Stacks) stacksIn(ctx context.Context, g group, namespace string) ([]reconcile.Request, error) {
 	switch g.kind {
 	case groupHostnames:
-		return r.stacksWithHostnames(ctx, strings.Split(g.name, hostnameSeparator))
+		return s.hosts.Uninformed(ctx, strings.Split(g.name, hostnameSeparator))
 	case groupBounds:
-		return r.stacksWhere(ctx, forbiddenByBounds, client.InNamespace(namespace)), nil
+		return s.stacksWhere(ctx, forbiddenByBounds, client.InNamespace(namespace)), nil
 	default:
-		return r.references.requestsFor(g.kind, types.NamespacedName{Namespace: namespace, Name: g.name}), nil
+		return s.references.Requests(g.kind, types.NamespacedName{Namespace: namespace, Name: g.name}), nil
 	}
 }

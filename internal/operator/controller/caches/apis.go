@@ -1,4 +1,4 @@
-package controller
+package caches
 
 import (
 	"context"
@@ -18,13 +18,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/stub"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/queue"
 )
 
 const (
@@ -52,11 +52,12 @@ func OptionalDefinitions() []string {
 	return names
 }
 
-// optionalAPIs tracks which of the optional kinds the cluster serves. It looks up the kinds when the operator starts,
+// APIs tracks which of the optional kinds the cluster serves. It looks up the kinds when the operator starts,
 // and then watches their definitions.
-type optionalAPIs struct {
-	cache  cache.Cache
-	mapper meta.RESTMapper
+type APIs struct {
+	cache    cache.Cache
+	mapper   meta.RESTMapper
+	children handler.EventHandler
 
 	mu     sync.RWMutex
 	served map[schema.GroupVersionKind]bool
@@ -65,9 +66,12 @@ type optionalAPIs struct {
 	adding sync.Mutex
 }
 
-// newOptionalAPIs returns an optionalAPIs with the kinds that the cluster serves at the time of the call.
-func newOptionalAPIs(ctx context.Context, optional cache.Cache, mapper meta.RESTMapper) (*optionalAPIs, error) {
-	apis := &optionalAPIs{cache: optional, mapper: mapper, served: map[schema.GroupVersionKind]bool{}}
+// NewAPIs returns the kinds that the cluster serves at the time of the call. The handler receives the events of objects
+// of these kinds.
+func NewAPIs(
+	ctx context.Context, optional cache.Cache, mapper meta.RESTMapper, children handler.EventHandler,
+) (*APIs, error) {
+	apis := &APIs{cache: optional, mapper: mapper, children: children, served: map[schema.GroupVersionKind]bool{}}
 	for _, kind := range optionalKinds() {
 		_, err := mapper.RESTMapping(kind.GroupKind(), kind.Version)
 		if err != nil && !meta.IsNoMatchError(err) {
@@ -83,21 +87,36 @@ func newOptionalAPIs(ctx context.Context, optional cache.Cache, mapper meta.REST
 	return apis, nil
 }
 
-// serves reports whether the kind is served and watched.
-func (a *optionalAPIs) serves(kind schema.GroupVersionKind) bool {
+// Serves reports whether the kind is served and watched.
+func (a *APIs) Serves(kind schema.GroupVersionKind) bool {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
 	return a.served[kind]
 }
 
-func (a *optionalAPIs) set(kind schema.GroupVersionKind, served bool) {
+func (a *APIs) set(kind schema.GroupVersionKind, served bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.served[kind] = served
 }
 
-// has reports whether a kind is in the API group of an optional kind. The argument can also be the kind of a list.
-func (a *optionalAPIs) has(kind schema.GroupVersionKind) bool {
+// Get reads an object of an optional kind from the cache. It returns nil if the cluster does not serve the kind, or if
+// there is no such object.
+func (a *APIs) Get(
+	ctx context.Context, kind schema.GroupVersionKind, key client.ObjectKey,
+) (*unstructured.Unstructured, error) {
+	if !a.Serves(kind) {
+		return nil, nil
+	}
+	found := object(kind)
+	if err := a.cache.Get(ctx, key, found); err != nil {
+		return nil, client.IgnoreNotFound(err)
+	}
+	return found, nil
+}
+
+// Has reports whether a kind is in the API group of an optional kind. The argument can also be the kind of a list.
+func (a *APIs) Has(kind schema.GroupVersionKind) bool {
 	for _, optional := range optionalKinds() {
 		if kind.Group == optional.Group {
 			return true
@@ -106,29 +125,30 @@ func (a *optionalAPIs) has(kind schema.GroupVersionKind) bool {
 	return false
 }
 
-func optionalObject(kind schema.GroupVersionKind) *unstructured.Unstructured {
-	object := &unstructured.Unstructured{}
-	object.SetGroupVersionKind(kind)
-	return object
+// object returns an empty object of a kind.
+func object(kind schema.GroupVersionKind) *unstructured.Unstructured {
+	empty := &unstructured.Unstructured{}
+	empty.SetGroupVersionKind(kind)
+	return empty
 }
 
 // index adds an index that finds the objects of a kind by their stack. Call it before you fill the cache with these
 // objects.
-func (a *optionalAPIs) index(ctx context.Context, kind schema.GroupVersionKind) error {
-	if err := a.cache.IndexField(ctx, optionalObject(kind), fieldInstance, instanceOf); err != nil {
+func (a *APIs) index(ctx context.Context, kind schema.GroupVersionKind) error {
+	if err := a.cache.IndexField(ctx, object(kind), fieldInstance, instanceOf); err != nil {
 		return fmt.Errorf("index %s by %s: %w", kind.GroupKind(), fieldInstance, err)
 	}
 	return nil
 }
 
-// source returns a source that watches the stacks' child objects of one kind.
-func (a *optionalAPIs) source(kind schema.GroupVersionKind) source.Source {
-	return source.Kind[client.Object](a.cache, optionalObject(kind), queue.ChildrenLast(byController()),
+// Source returns a source that watches the stacks' child objects of one kind.
+func (a *APIs) Source(kind schema.GroupVersionKind) source.Source {
+	return source.Kind[client.Object](a.cache, object(kind), a.children,
 		predicate.ResourceVersionChangedPredicate{})
 }
 
-// follow watches the definitions until ctx ends. It starts and stops watches of kinds, and requeues affected stacks.
-func (a *optionalAPIs) follow(
+// Follow watches the definitions until ctx ends. It starts and stops watches of kinds, and requeues affected stacks.
+func (a *APIs) Follow(
 	ctx context.Context, definitions map[string]cache.Cache, c controller.Controller, requeue func(context.Context),
 ) error {
 	for name, kind := range optionalKinds() {
@@ -149,11 +169,11 @@ func watchDefinition(
 	if definitions[name] == nil {
 		return nil
 	}
-	object := &metav1.PartialObjectMetadata{}
-	object.SetGroupVersionKind(schema.GroupVersionKind{
+	definition := &metav1.PartialObjectMetadata{}
+	definition.SetGroupVersionKind(schema.GroupVersionKind{
 		Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition",
 	})
-	informer, err := definitions[name].GetInformer(ctx, object)
+	informer, err := definitions[name].GetInformer(ctx, definition)
 	if err == nil {
 		_, err = informer.AddEventHandler(definitionHandler(comes, goes))
 	}
@@ -185,10 +205,10 @@ func definitionHandler(comes, goes func()) toolscache.ResourceEventHandler {
 
 // comes waits until the API server serves the kind, then watches the kind and requeues the affected stacks. It logs an
 // error if it cannot watch the kind.
-func (a *optionalAPIs) comes(
+func (a *APIs) comes(
 	ctx context.Context, kind schema.GroupVersionKind, c controller.Controller, requeue func(context.Context),
 ) {
-	if a.serves(kind) {
+	if a.Serves(kind) {
 		return
 	}
 	logger := log.FromContext(ctx)
@@ -218,63 +238,63 @@ func awaitKind(ctx context.Context, mapper meta.RESTMapper, kind schema.GroupVer
 
 // watch fills the cache with the objects of a kind and adds a watch for the controller, unless the kind is already
 // watched.
-func (a *optionalAPIs) watch(ctx context.Context, kind schema.GroupVersionKind, c controller.Controller) error {
+func (a *APIs) watch(ctx context.Context, kind schema.GroupVersionKind, c controller.Controller) error {
 	a.adding.Lock()
 	defer a.adding.Unlock()
-	if a.serves(kind) {
+	if a.Serves(kind) {
 		return nil
 	}
 	if err := a.index(ctx, kind); err != nil {
 		return err
 	}
-	_, err := a.cache.GetInformer(ctx, optionalObject(kind)) // GetInformer returns after the cache is filled
+	_, err := a.cache.GetInformer(ctx, object(kind)) // GetInformer returns after the cache is filled
 	if err == nil {
-		err = c.Watch(a.source(kind))
+		err = c.Watch(a.Source(kind))
 	}
 	if err != nil {
 		// The kind may be added again, and an index cannot be added twice to an informer.
-		return errors.Join(err, a.cache.RemoveInformer(ctx, optionalObject(kind)))
+		return errors.Join(err, a.cache.RemoveInformer(ctx, object(kind)))
 	}
 	a.set(kind, true)
 	return nil
 }
 
 // goes stops the watch of a kind whose definition is being deleted or was deleted, and requeues the affected stacks.
-func (a *optionalAPIs) goes(ctx context.Context, kind schema.GroupVersionKind, requeue func(context.Context)) {
-	if !a.serves(kind) {
+func (a *APIs) goes(ctx context.Context, kind schema.GroupVersionKind, requeue func(context.Context)) {
+	if !a.Serves(kind) {
 		return
 	}
 	a.set(kind, false)
-	if err := a.cache.RemoveInformer(ctx, optionalObject(kind)); err != nil {
+	if err := a.cache.RemoveInformer(ctx, object(kind)); err != nil {
 		log.FromContext(ctx).Error(err, "The operator cannot stop watching a kind that was removed", "kind", kind.GroupKind().String())
 	}
 	go requeue(ctx)
 }
 
-// childCache reads each kind from the cache that contains it. It reads a child that a cache does not hold whole from
+// Children reads each kind from the cache that contains it. It reads a child that a cache does not hold whole from
 // the API server. Lists contain stubs of such children.
-type childCache struct {
+type Children struct {
 	client.Reader
 
-	apis   *optionalAPIs
-	direct client.Reader
+	APIs   *APIs
+	Direct client.Reader
 }
 
 // Get reads a whole object.
-func (c childCache) Get(
+func (c Children) Get(
 	ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption,
 ) error {
 	cached := c.Reader
-	if c.apis.has(object.GetObjectKind().GroupVersionKind()) {
-		cached = c.apis.cache
+	if c.APIs.Has(object.GetObjectKind().GroupVersionKind()) {
+		cached = c.APIs.cache
 	}
-	return stub.Reader{Reader: cached, Direct: c.direct}.Get(ctx, key, object, options...)
+	return stub.Reader{Reader: cached, Direct: c.Direct}.Get(ctx, key, object, options...)
 }
 
 // List reads objects.
-func (c childCache) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
-	if c.apis.has(list.GetObjectKind().GroupVersionKind()) {
-		return indexedCache{c.apis.cache}.List(ctx, list, options...)
+func (c Children) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	if c.APIs.Has(list.GetObjectKind().GroupVersionKind()) {
+		return Indexed{c.APIs.cache}.List(ctx, list, options...)
 	}
 	return c.Reader.List(ctx, list, options...)
 }

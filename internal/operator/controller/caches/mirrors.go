@@ -1,4 +1,4 @@
-package controller
+package caches
 
 import (
 	"context"
@@ -37,8 +37,8 @@ func mirrorKinds() map[string]schema.GroupVersionKind {
 // mirrorsPatience is the time that the operator waits for the first list of the mirror sets before it logs a message.
 const mirrorsPatience = 30 * time.Second
 
-// mirrorSets watches the mirror sets of the cluster. For a kind that is not served, it watches only the definition.
-type mirrorSets struct {
+// MirrorSets watches the mirror sets of the cluster. For a kind that is not served, it watches only the definition.
+type MirrorSets struct {
 	cache  cache.Cache
 	mapper meta.RESTMapper
 	tell   func(mirror.Set)
@@ -53,15 +53,15 @@ type mirrorSets struct {
 	served map[schema.GroupVersionKind]bool
 }
 
-func newMirrorSets(sets cache.Cache, mapper meta.RESTMapper, tell func(mirror.Set), log logr.Logger) *mirrorSets {
-	return &mirrorSets{
+func NewMirrorSets(sets cache.Cache, mapper meta.RESTMapper, tell func(mirror.Set), log logr.Logger) *MirrorSets {
+	return &MirrorSets{
 		cache: sets, mapper: mapper, tell: tell, log: log,
 		known: make(chan struct{}), changed: make(chan struct{}, 1), served: map[schema.GroupVersionKind]bool{},
 	}
 }
 
-// before returns a worker that starts when the mirrors are known, so that no request goes to a mirrored source.
-func (m *mirrorSets) before(worker manager.Runnable) manager.Runnable {
+// Before returns a worker that starts when the mirrors are known, so that no request goes to a mirrored source.
+func (m *MirrorSets) Before(worker manager.Runnable) manager.Runnable {
 	return manager.RunnableFunc(func(ctx context.Context) error {
 		late := time.NewTimer(mirrorsPatience)
 		defer late.Stop()
@@ -79,8 +79,8 @@ func (m *mirrorSets) before(worker manager.Runnable) manager.Runnable {
 	})
 }
 
-// follow passes the existing mirrors and each change to `tell`, until ctx ends.
-func (m *mirrorSets) follow(ctx context.Context, definitions map[string]cache.Cache) error {
+// Follow passes the existing mirrors and each change to `tell`, until ctx ends.
+func (m *MirrorSets) Follow(ctx context.Context, definitions map[string]cache.Cache) error {
 	if !m.watchServed(ctx) {
 		return nil
 	}
@@ -105,7 +105,7 @@ func (m *mirrorSets) follow(ctx context.Context, definitions map[string]cache.Ca
 
 // watchServed watches the kinds that the cluster serves, and retries until it succeeds. It returns false if ctx ends
 // first.
-func (m *mirrorSets) watchServed(ctx context.Context) bool {
+func (m *MirrorSets) watchServed(ctx context.Context) bool {
 	for _, kind := range mirrorKinds() {
 		err := wait.PollUntilContextCancel(ctx, definitionPoll, true, func(context.Context) (bool, error) {
 			_, err := m.mapper.RESTMapping(kind.GroupKind(), kind.Version)
@@ -125,7 +125,7 @@ func (m *mirrorSets) watchServed(ctx context.Context) bool {
 }
 
 // followDefinitions watches the definitions of the kinds, so that a kind can be added or removed later.
-func (m *mirrorSets) followDefinitions(ctx context.Context, definitions map[string]cache.Cache) error {
+func (m *MirrorSets) followDefinitions(ctx context.Context, definitions map[string]cache.Cache) error {
 	for name, kind := range mirrorKinds() {
 		err := watchDefinition(ctx, definitions, name, func() { go m.comes(ctx, kind) }, func() { m.goes(ctx, kind) })
 		if err != nil {
@@ -136,7 +136,7 @@ func (m *mirrorSets) followDefinitions(ctx context.Context, definitions map[stri
 }
 
 // comes waits until the kind is served, and then watches it.
-func (m *mirrorSets) comes(ctx context.Context, kind schema.GroupVersionKind) {
+func (m *MirrorSets) comes(ctx context.Context, kind schema.GroupVersionKind) {
 	err := awaitKind(ctx, m.mapper, kind)
 	if err == nil {
 		err = m.watch(ctx, kind)
@@ -147,27 +147,27 @@ func (m *mirrorSets) comes(ctx context.Context, kind schema.GroupVersionKind) {
 }
 
 // goes stops the watch for a kind that was removed.
-func (m *mirrorSets) goes(ctx context.Context, kind schema.GroupVersionKind) {
+func (m *MirrorSets) goes(ctx context.Context, kind schema.GroupVersionKind) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !m.served[kind] {
 		return
 	}
 	delete(m.served, kind)
-	if err := m.cache.RemoveInformer(ctx, optionalObject(kind)); err != nil {
+	if err := m.cache.RemoveInformer(ctx, object(kind)); err != nil {
 		m.log.Error(err, "The operator cannot stop watching mirror sets of a kind that was removed", "kind", kind.GroupKind().String())
 	}
 	m.change()
 }
 
 // watch fills the cache with the mirror sets of a kind, unless the kind is already watched.
-func (m *mirrorSets) watch(ctx context.Context, kind schema.GroupVersionKind) error {
+func (m *MirrorSets) watch(ctx context.Context, kind schema.GroupVersionKind) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.served[kind] {
 		return nil
 	}
-	informer, err := m.cache.GetInformer(ctx, optionalObject(kind)) // GetInformer returns after the cache is filled
+	informer, err := m.cache.GetInformer(ctx, object(kind)) // GetInformer returns after the cache is filled
 	if err == nil {
 		_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
 			AddFunc: func(any) { m.change() }, UpdateFunc: func(any, any) { m.change() }, DeleteFunc: func(any) { m.change() },
@@ -182,7 +182,7 @@ func (m *mirrorSets) watch(ctx context.Context, kind schema.GroupVersionKind) er
 }
 
 // change causes another read of the mirror sets.
-func (m *mirrorSets) change() {
+func (m *MirrorSets) change() {
 	select {
 	case m.changed <- struct{}{}:
 	default:
@@ -190,7 +190,7 @@ func (m *mirrorSets) change() {
 }
 
 // read reads the mirror sets and passes their mirrors to `tell`.
-func (m *mirrorSets) read(ctx context.Context) error {
+func (m *MirrorSets) read(ctx context.Context) error {
 	objects, err := m.list(ctx)
 	if err != nil {
 		return err
@@ -204,7 +204,7 @@ func (m *mirrorSets) read(ctx context.Context) error {
 }
 
 // list returns the mirror sets of the served kinds.
-func (m *mirrorSets) list(ctx context.Context) ([]mirror.Object, error) {
+func (m *MirrorSets) list(ctx context.Context) ([]mirror.Object, error) {
 	m.mu.Lock()
 	kinds := slices.Collect(maps.Keys(m.served))
 	m.mu.Unlock()

@@ -1,17 +1,12 @@
-package controller
+package watch
 
 import (
 	"context"
-	"fmt"
 	"reflect"
 	"slices"
-	"sync"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -20,94 +15,29 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/metrics"
 )
 
-// operatorConfig reads the operator's ConfigMap. Every read uses the cache, so a later read never returns an older
-// state.
-type operatorConfig struct {
-	cache client.Reader
-	name  types.NamespacedName
-
-	mu     sync.Mutex
-	read   bool
-	uid    types.UID
-	seen   string // resource version
-	config operatorconfig.Config
-	errs   field.ErrorList
-}
-
-func newOperatorConfig(cache client.Reader, namespace string) *operatorConfig {
-	return &operatorConfig{cache: cache, name: types.NamespacedName{Namespace: namespace, Name: names.OperatorConfigMap}}
-}
-
-// NewConfigReader returns a function that reads the operator's ConfigMap from a cache, with the last valid state of
-// each key. It is for callers outside the controller.
-func NewConfigReader(cache client.Reader, namespace string) func(context.Context) (operatorconfig.Config, error) {
-	state := newOperatorConfig(cache, namespace)
-	return func(ctx context.Context) (operatorconfig.Config, error) {
-		config, _, err := state.get(ctx)
-		return config, err
-	}
-}
-
-// get returns the configuration in force and the errors in the ConfigMap.
-func (o *operatorConfig) get(ctx context.Context) (operatorconfig.Config, field.ErrorList, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	configMap := &corev1.ConfigMap{}
-	err := o.cache.Get(ctx, o.name, configMap, client.UnsafeDisableDeepCopy) // read-only
-	if apierrors.IsNotFound(err) {
-		configMap, err = &corev1.ConfigMap{}, nil
-	}
-	if err != nil {
-		return o.config, o.errs, fmt.Errorf("read the operator's ConfigMap %q: %w", o.name.Name, err)
-	}
-	if !o.read || configMap.UID != o.uid || configMap.ResourceVersion != o.seen {
-		o.config, o.errs = operatorconfig.Read(configMap, o.config)
-		o.read, o.uid, o.seen = true, configMap.UID, configMap.ResourceVersion
-	}
-	return o.config, o.errs, nil
-}
-
-// create creates the ConfigMap if there is none, with only its documentation as content. An instance of the operator
-// calls create once, when it becomes the leader. It does not recreate a ConfigMap that is deleted later.
-func (o *operatorConfig) create(ctx context.Context, c client.Client) error {
-	err := o.cache.Get(ctx, o.name, &corev1.ConfigMap{})
-	if !apierrors.IsNotFound(err) {
-		return err
-	}
-	err = c.Create(ctx, &corev1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{Namespace: o.name.Namespace, Name: o.name.Name},
-		Data:       operatorconfig.Template(),
-	}, client.FieldOwner(names.FieldManager))
-	if err != nil && !apierrors.IsAlreadyExists(err) {
-		return fmt.Errorf("create the operator's ConfigMap %q: %w", o.name.Name, err)
-	}
-	return nil
-}
-
 // byOperatorConfig maps a change to the operator's ConfigMap to the stacks that it affects, and reports errors in the
 // ConfigMap.
-func (r *Reconciler) byOperatorConfig() handler.EventHandler {
+func (s *Stacks) byOperatorConfig() handler.EventHandler {
 	told := &toldConfig{} // the handlers of one source run sequentially
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, object client.Object) []reconcile.Request {
-		config, errs, err := r.config.get(ctx)
+		config, errs, err := s.settings.Read(ctx)
 		if err != nil {
 			log.FromContext(ctx).Error(err, "The operator's ConfigMap cannot be read")
 			return nil
 		}
-		r.reportConfigErrors(ctx, object, told.news(errs))
+		s.reportConfigErrors(ctx, object, told.news(errs))
 		metrics.SetConfigErrors(errs)
 		concern := concerned(told.config, config)
 		told.config = config
 		if concern == nil {
 			return nil
 		}
-		return r.stacksWhere(ctx, concern)
+		return s.stacksWhere(ctx, concern)
 	})
 }
 
@@ -169,11 +99,11 @@ func unknownToStatus(stack *v1alpha2.LlamaStackDistribution) bool {
 
 // stacksWhere returns requests for the cached stacks for which the function `concern` returns true. The options can
 // restrict the list.
-func (r *Reconciler) stacksWhere(
+func (s *Stacks) stacksWhere(
 	ctx context.Context, concern func(*v1alpha2.LlamaStackDistribution) bool, options ...client.ListOption,
 ) []reconcile.Request {
 	var stacks v1alpha2.LlamaStackDistributionList
-	if err := r.cache.List(ctx, &stacks, append(options, client.UnsafeDisableDeepCopy)...); err != nil { // read-only
+	if err := s.cache.List(ctx, &stacks, append(options, client.UnsafeDisableDeepCopy)...); err != nil { // read-only
 		// The cache returns an error only when the operator starts. Every stack is reconciled at that time.
 		log.FromContext(ctx).V(1).Info("Stacks cannot be listed yet", "error", err.Error())
 		return nil
@@ -188,7 +118,7 @@ func (r *Reconciler) stacksWhere(
 }
 
 // reportConfigErrors reports the errors in the ConfigMap as events and in the log.
-func (r *Reconciler) reportConfigErrors(ctx context.Context, configMap client.Object, errs field.ErrorList) {
+func (s *Stacks) reportConfigErrors(ctx context.Context, configMap client.Object, errs field.ErrorList) {
 	for _, err := range errs {
 		key := operatorconfig.KeyOf(err)
 		consequence := "the operator uses the last valid value of the key, if it has read one since it started"
@@ -196,8 +126,15 @@ func (r *Reconciler) reportConfigErrors(ctx context.Context, configMap client.Ob
 			consequence = "the key has no effect"
 		}
 		log.FromContext(ctx).Error(err, "The operator's ConfigMap has an error; "+consequence,
-			"configMap", r.config.name.String(), "key", key)
-		r.recorder.Eventf(configMap, nil, corev1.EventTypeWarning, v1alpha2.EventInvalidOperatorConfig, "ReadConfig",
+			"configMap", s.settings.Name().String(), "key", key)
+		s.recorder.Eventf(configMap, nil, corev1.EventTypeWarning, v1alpha2.EventInvalidOperatorConfig, "ReadConfig",
 			"%s", status.Note(intent.Message(err)+"; "+consequence))
 	}
+}
+
+// sameBounds reports whether a change to the operator's configuration leaves the bounds of a namespace unchanged,
+// whatever its labels are.
+func sameBounds(before, now operatorconfig.Config, namespace string) bool {
+	return before.Unknown(operatorconfig.KeyBounds) == now.Unknown(operatorconfig.KeyBounds) &&
+		reflect.DeepEqual(before.Bounds.Candidates(namespace), now.Bounds.Candidates(namespace))
 }

@@ -1,19 +1,46 @@
-package controller
+package caches
 
 import (
 	"context"
 	"fmt"
-	"strings"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 )
+
+// TestDefinitionHandler checks which events for a definition count as the addition or the removal of a kind. A new
+// version in an existing definition can also add a kind.
+func TestDefinitionHandler(t *testing.T) {
+	first := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Generation: 1}}
+	status := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Generation: 1, ResourceVersion: "2"}}
+	second := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Generation: 2}}
+	going := second.DeepCopy()
+	going.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
+	for name, tc := range map[string]struct {
+		event func(toolscache.ResourceEventHandler)
+		want  []string
+	}{
+		"created":             {func(h toolscache.ResourceEventHandler) { h.OnAdd(first, true) }, []string{"comes"}},
+		"spec changed":        {func(h toolscache.ResourceEventHandler) { h.OnUpdate(first, second) }, []string{"comes"}},
+		"only status changed": {func(h toolscache.ResourceEventHandler) { h.OnUpdate(first, status) }, nil},
+		"deletion requested":  {func(h toolscache.ResourceEventHandler) { h.OnUpdate(second, going) }, []string{"goes"}},
+		"deleted":             {func(h toolscache.ResourceEventHandler) { h.OnDelete(going) }, []string{"goes"}},
+	} {
+		var got []string
+		tc.event(definitionHandler(func() { got = append(got, "comes") }, func() { got = append(got, "goes") }))
+		if !slices.Equal(got, tc.want) {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
+	}
+}
 
 // indexRecorder contains the index functions that were added, by kind and field.
 type indexRecorder map[string]client.IndexerFunc
@@ -28,16 +55,11 @@ func (i indexRecorder) IndexField(
 
 func TestIndexes(t *testing.T) {
 	made := indexRecorder{}
-	if err := addIndexes(t.Context(), made); err != nil {
-		t.Fatal(err)
-	}
-	if err := (&Reconciler{exposures: newExposures()}).hostIndex(made).Start(t.Context(), nil); err != nil {
+	if err := AddIndexes(t.Context(), made); err != nil {
 		t.Fatal(err)
 	}
 	meta := metav1.ObjectMeta{Name: "my-service", Labels: names.Labels("my")}
 	ofClaim := &corev1.Event{ObjectMeta: meta, InvolvedObject: corev1.ObjectReference{Name: "my-pvc"}}
-	v1alpha1 := newExposedStack(`true`)
-	v1alpha1.Annotations = map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}
 	for name, tc := range map[string]struct {
 		index  string
 		object client.Object
@@ -48,12 +70,6 @@ func TestIndexes(t *testing.T) {
 		"a ConfigMap without labels":     {"*v1.PartialObjectMetadataConfigMap by instance", &metav1.PartialObjectMetadata{}, nil},
 		"an event of a claim":            {"*v1.Event by claim", ofClaim, []string{"my-pvc"}},
 		"an object that is not an event": {"*v1.Event by claim", &corev1.Pod{}, nil},
-		"a stack with a host name":       {"*v1alpha2.LlamaStackDistribution by host", newExposedStack(`{"hostname": "llama.example.com"}`), []string{"llama.example.com"}},
-		"a host name that is too long":   {"*v1alpha2.LlamaStackDistribution by host", newExposedStack(`{"hostname": "` + strings.Repeat("a", 254) + `"}`), nil},
-		"a generated host name":          {"*v1alpha2.LlamaStackDistribution by host", newExposedStack(`true`), []string{names.HostLabel("my", "ns") + ".*"}},
-		"a v1alpha1 stack":               {"*v1alpha2.LlamaStackDistribution by host", v1alpha1, []string{names.HostLabel("my", "ns") + ".*", "no host"}},
-		"a stack that is not exposed":    {"*v1alpha2.LlamaStackDistribution by host", newExposedStack(`false`), nil},
-		"an object that is not a stack":  {"*v1alpha2.LlamaStackDistribution by host", &corev1.Pod{}, nil},
 	} {
 		value := made[tc.index]
 		if value == nil {
@@ -62,34 +78,8 @@ func TestIndexes(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
-	if want := len(Watched()); len(made) != want {
+	if want := len(Watched()) - 1; len(made) != want {
 		t.Errorf("%d indexes, want %d: %v", len(made), want, made)
-	}
-}
-
-// newExposedStack returns a stack with these settings in spec.networking.expose.
-func newExposedStack(expose string) *v1alpha2.LlamaStackDistribution {
-	stack := &v1alpha2.LlamaStackDistribution{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "my"}}
-	stack.Spec.Networking = &v1alpha2.NetworkingSpec{Expose: &v1alpha2.Expose{Raw: []byte(expose)}}
-	return stack
-}
-
-// TestHostsIn checks that a lookup by host name finds a stack, whether its domain is in the spec or in the operator's
-// ConfigMap.
-func TestHostsIn(t *testing.T) {
-	for name, tc := range map[string]struct {
-		host, domain string
-		want         []string
-	}{
-		"no domain":           {"llama.example.com", "", []string{"llama.example.com"}},
-		"outside the domain":  {"llama.example.com", "apps.example.com", []string{"llama.example.com"}},
-		"in the domain":       {"my-ns.apps.example.com", "apps.example.com", []string{"my-ns.apps.example.com", "my-ns.*"}},
-		"equal to the domain": {"apps.example.com", "apps.example.com", []string{"apps.example.com"}},
-		"in a longer domain":  {"my-ns.myapps.example.com", "apps.example.com", []string{"my-ns.myapps.example.com"}},
-	} {
-		if diff := cmp.Diff(tc.want, hostsIn(tc.host, tc.domain)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
 	}
 }
 
@@ -107,7 +97,7 @@ func (a *listRecorder) List(_ context.Context, _ client.ObjectList, options ...c
 	return nil
 }
 
-func TestIndexedCache(t *testing.T) {
+func TestIndexed(t *testing.T) {
 	for name, tc := range map[string]struct {
 		options []client.ListOption
 		want    string
@@ -119,7 +109,7 @@ func TestIndexedCache(t *testing.T) {
 		"labels of a stack's pods":     {[]client.ListOption{client.MatchingLabels(names.Selector("my"))}, "instance=my"},
 	} {
 		under := &listRecorder{}
-		if err := (indexedCache{under}).List(t.Context(), &corev1.PodList{}, tc.options...); err != nil {
+		if err := (Indexed{under}).List(t.Context(), &corev1.PodList{}, tc.options...); err != nil {
 			t.Error(err)
 		}
 		got := ""

@@ -1,6 +1,7 @@
-package controller
+package watch
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -10,14 +11,82 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	ctrlevent "sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/yaml"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/caches"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/hosts"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
+
+// fixture is a Stacks with objects in a cluster, which is in memory.
+type fixture struct {
+	*Stacks
+	client.Client
+	cached *countingReader
+}
+
+func newFixture(t *testing.T, objects ...client.Object) *fixture {
+	t.Helper()
+	scheme, err := testutil.NewScheme()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fixture{Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()}
+	f.cached = &countingReader{Uncached: testutil.NewUncached(f.Client)}
+	apis, err := caches.NewAPIs(t.Context(), f.cached, f.RESTMapper(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := resolve.NewOperatorConfig(f.cached, names.OperatorNamespace)
+	known := hosts.New(f.cached, apis, config, false)
+	if err := known.Index(f.cached).Start(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	f.Stacks = New(f.cached, config, known, NewReferences(), events.NewFakeRecorder(100))
+	return f
+}
+
+// newOperatorConfigMap returns the operator's ConfigMap with one key.
+func newOperatorConfigMap(key, value string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: names.OperatorNamespace, Name: names.OperatorConfigMap},
+		Data:       map[string]string{key: value},
+	}
+}
+
+// newStack decodes a spec strictly, and returns a stack with that spec.
+func newStack(t *testing.T, spec string) *v1alpha2.LlamaStackDistribution {
+	t.Helper()
+	object := &v1alpha2.LlamaStackDistribution{}
+	object.SetGroupVersionKind(v1alpha2.GroupVersionKind)
+	object.Name, object.Namespace, object.UID, object.Generation = "my", "team", "uid-of-my", 1
+	if err := yaml.UnmarshalStrict([]byte(spec), &object.Spec); err != nil {
+		t.Fatal(err)
+	}
+	return object
+}
+
+// countingReader counts the lists that are read.
+type countingReader struct {
+	testutil.Uncached
+	lists int
+}
+
+func (c *countingReader) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	c.lists++
+	return c.Uncached.List(ctx, list, options...)
+}
 
 // requeued returns the stacks that a handler requeues, including those in the groups that it requeues, as sorted
 // "namespace/name" strings.
@@ -26,12 +95,12 @@ func (f *fixture) requeued(
 ) []string {
 	t.Helper()
 	var stacks []string
-	f.requeue = func(request reconcile.Request) { stacks = append(stacks, request.String()) }
+	f.add = func(request reconcile.Request) { stacks = append(stacks, request.String()) }
 	for _, request := range added(handle) {
-		if _, isGroup := groupOf(request); !isGroup {
-			f.requeue(request)
-		} else if _, err := f.Reconcile(t.Context(), request); err != nil {
+		if isGroup, err := f.RequeueGroup(t.Context(), request); err != nil {
 			t.Fatal(err)
+		} else if !isGroup {
+			f.add(request)
 		}
 	}
 	slices.Sort(stacks)
@@ -54,7 +123,7 @@ func added(handle func(workqueue.TypedRateLimitingInterface[reconcile.Request]))
 
 // newStackNamed returns a stack with the namespace and name in `key`. If `reason` is not empty, the condition to which
 // the reason belongs, ConfigGenerated or ValidationSucceeded, is False.
-func newStackNamed(t *testing.T, key, spec, reason string) *stack {
+func newStackNamed(t *testing.T, key, spec, reason string) *v1alpha2.LlamaStackDistribution {
 	t.Helper()
 	own := newStack(t, spec)
 	own.Namespace, own.Name, _ = strings.Cut(key, "/")
@@ -108,7 +177,7 @@ func TestRequeueByOperatorConfig(t *testing.T) {
 		"bounds now valid":   {operatorconfig.KeyBounds, "[{stacks: many}]", "", all},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f.config = newOperatorConfig(f.cache, names.OperatorNamespace)
+			f.settings = resolve.NewOperatorConfig(f.cached, names.OperatorNamespace)
 			handler := f.byOperatorConfig()
 			config, changed := newOperatorConfigMap(tc.key, tc.before), newOperatorConfigMap(tc.key, tc.after)
 			if err := f.Update(t.Context(), config); err != nil {
@@ -134,7 +203,7 @@ func TestRequeueByOperatorConfig(t *testing.T) {
 // regardless of whether the domain of the host name is in the spec or in the operator's ConfigMap.
 func TestRequeueByHostname(t *testing.T) {
 	const domain = "apps.example.com"
-	exposed := func(key, expose string) *stack {
+	exposed := func(key, expose string) *v1alpha2.LlamaStackDistribution {
 		return newStackNamed(t, key, `{distribution: {name: starter}, networking: {expose: `+expose+`}}`, "")
 	}
 	generated := exposed("team/a", "true")
@@ -191,12 +260,7 @@ func TestRequeueByHostname(t *testing.T) {
 func TestRequeueByReference(t *testing.T) {
 	f := newFixture(t)
 	own := newStack(t, `{distribution: {name: starter}, overrideConfig: {configMapName: mine}}`)
-	own.Annotations = map[string]string{
-		names.AnnotationCompat: names.CompatV1Alpha1, names.AnnotationUserConfigNamespace: "shared",
-	}
-	if _, err := f.runSteps(t, own, "configmaps"); err == nil {
-		t.Fatal("the ConfigMap exists")
-	}
+	f.references.Set(client.ObjectKeyFromObject(own), nil, []intent.ConfigMapUse{{Namespace: "shared", Name: "mine"}})
 	handler := f.byReference(kindConfigMap)
 	for namespace, want := range map[string][]string{"shared": {"team/my"}, "theirs": nil} {
 		config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "mine"}}
@@ -205,34 +269,6 @@ func TestRequeueByReference(t *testing.T) {
 		})
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("requeued by a ConfigMap of namespace %s (-want +got):\n%s", namespace, diff)
-		}
-	}
-}
-
-// TestCreateOperatorConfig checks that a new ConfigMap contains only its documentation, and that an existing ConfigMap
-// does not change.
-func TestCreateOperatorConfig(t *testing.T) {
-	f := newFixture(t)
-	for _, override := range []string{"", "rh-dev: quay.io/x/rh-dev:1"} {
-		config, want := &corev1.ConfigMap{}, operatorconfig.Template()
-		if override != "" {
-			if err := f.Get(t.Context(), f.config.name, config); err != nil {
-				t.Fatal(err)
-			}
-			config.Data[operatorconfig.KeyImageOverrides] = override
-			if err := f.Update(t.Context(), config); err != nil {
-				t.Fatal(err)
-			}
-			want[operatorconfig.KeyImageOverrides] = override
-		}
-		if err := f.config.create(t.Context(), f.Client); err != nil {
-			t.Fatal(err)
-		}
-		if err := f.Get(t.Context(), f.config.name, config); err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, config.Data); diff != "" {
-			t.Errorf("data (-want +got):\n%s", diff)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package controller
+package watch
 
 import (
 	"cmp"
@@ -11,9 +11,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 )
 
-// referenceIndex maps Secrets and ConfigMaps to the stacks that refer to them, so that these objects do not need a
+// References maps Secrets and ConfigMaps to the stacks that refer to them, so that these objects do not need a
 // label. Every reconcile adds its references before it reads the objects, so that no event after the read is missed.
-type referenceIndex struct {
+type References struct {
 	mu     sync.RWMutex
 	stacks map[types.NamespacedName][]reference
 	users  map[reference]map[types.NamespacedName]bool
@@ -24,15 +24,16 @@ type reference struct {
 	name types.NamespacedName
 }
 
-func newReferenceIndex() *referenceIndex {
-	return &referenceIndex{
+// NewReferences returns an empty index.
+func NewReferences() *References {
+	return &References{
 		stacks: map[types.NamespacedName][]reference{},
 		users:  map[reference]map[types.NamespacedName]bool{},
 	}
 }
 
-// set replaces the references of the stack.
-func (i *referenceIndex) set(stack types.NamespacedName, secrets []intent.SecretUse, configMaps []intent.ConfigMapUse) {
+// Set replaces the references of the stack.
+func (i *References) Set(stack types.NamespacedName, secrets []intent.SecretUse, configMaps []intent.ConfigMapUse) {
 	references := make([]reference, 0, len(secrets)+len(configMaps))
 	add := func(kind, namespace, name string) {
 		r := reference{kind, types.NamespacedName{Namespace: cmp.Or(namespace, stack.Namespace), Name: name}}
@@ -58,13 +59,14 @@ func (i *referenceIndex) set(stack types.NamespacedName, secrets []intent.Secret
 	}
 }
 
-func (i *referenceIndex) forget(stack types.NamespacedName) {
+// Forget removes the references of a deleted stack.
+func (i *References) Forget(stack types.NamespacedName) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.drop(stack)
 }
 
-func (i *referenceIndex) drop(stack types.NamespacedName) {
+func (i *References) drop(stack types.NamespacedName) {
 	for _, r := range i.stacks[stack] {
 		delete(i.users[r], stack)
 		if len(i.users[r]) == 0 {
@@ -75,14 +77,14 @@ func (i *referenceIndex) drop(stack types.NamespacedName) {
 }
 
 // used reports whether a stack refers to the object.
-func (i *referenceIndex) used(kind string, name types.NamespacedName) bool {
+func (i *References) used(kind string, name types.NamespacedName) bool {
 	i.mu.RLock()
 	defer i.mu.RUnlock()
 	return len(i.users[reference{kind, name}]) > 0
 }
 
-// requestsFor returns requests for the stacks that refer to the object.
-func (i *referenceIndex) requestsFor(kind string, name types.NamespacedName) []reconcile.Request {
+// Requests returns requests for the stacks that refer to the object.
+func (i *References) Requests(kind string, name types.NamespacedName) []reconcile.Request {
 	i.mu.RLock()
 	defer i.mu.RUnlock()
 	requests := make([]reconcile.Request, 0, len(i.users[reference{kind, name}]))

@@ -1,8 +1,8 @@
-package controller
+package watch
 
 import (
-	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlevent "sigs.k8s.io/controller-runtime/pkg/event"
@@ -19,27 +20,14 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/hostname"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 )
-
-// countingReader counts the lists that are read.
-type countingReader struct {
-	client.Reader
-	lists int
-}
-
-func (c *countingReader) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
-	c.lists++
-	return c.Reader.List(ctx, list, options...)
-}
 
 // crowd is a number of stacks of one tenant that request the same host name, and refer to the same Secret.
 const crowd = 300
 
-func newCrowd(t *testing.T) []*stack {
+func newCrowd(t *testing.T) []*v1alpha2.LlamaStackDistribution {
 	t.Helper()
-	stacks := make([]*stack, 0, crowd)
+	stacks := make([]*v1alpha2.LlamaStackDistribution, 0, crowd)
 	for i := range crowd {
 		stacks = append(stacks, newStackNamed(t, fmt.Sprintf("loud/stack-%d", i), `{distribution: {name: starter}, `+
 			`networking: {expose: {hostname: loud.example.com, annotations: {a: b}}}}`, v1alpha2.ReasonForbiddenByBounds))
@@ -52,10 +40,8 @@ func newCrowd(t *testing.T) []*stack {
 func TestHandlersDoNotSearch(t *testing.T) {
 	stacks := newCrowd(t)
 	f := newFixture(t, newOperatorConfigMap("", ""), stacks[0])
-	reads := &countingReader{Reader: f.cache}
-	f.cache = reads
 	for _, one := range stacks {
-		f.references.set(client.ObjectKeyFromObject(one), []intent.SecretUse{{Secret: "creds"}}, nil)
+		f.references.Set(client.ObjectKeyFromObject(one), []intent.SecretUse{{Secret: "creds"}}, nil)
 	}
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "loud", Name: "creds"}}
 	toggled := stacks[0].DeepCopy()
@@ -110,7 +96,7 @@ func TestHandlersDoNotSearch(t *testing.T) {
 			}, []string{"loud/Secret/creds"},
 		},
 	} {
-		reads.lists = 0
+		f.cached.lists = 0
 		var got []string
 		for _, request := range added(func(q queue) { tc.send(tc.handler, q) }) {
 			got = append(got, request.String())
@@ -118,8 +104,8 @@ func TestHandlersDoNotSearch(t *testing.T) {
 		if diff := cmp.Diff(tc.want, got); diff != "" {
 			t.Errorf("%s: requests (-want +got):\n%s", name, diff)
 		}
-		if reads.lists > 0 {
-			t.Errorf("%s: %d lists were read", name, reads.lists)
+		if f.cached.lists > 0 {
+			t.Errorf("%s: %d lists were read", name, f.cached.lists)
 		}
 	}
 }
@@ -144,88 +130,51 @@ func TestNamesOfGroups(t *testing.T) {
 	}
 }
 
-// TestExposeIsDecodedOnce checks that the host name of each version of a stack is decoded once, although the index, the
-// event handler and the reconciles of all stacks with the same host name use it.
-func TestExposeIsDecodedOnce(t *testing.T) {
-	stacks := newCrowd(t)
-	objects := []client.Object{newOperatorConfigMap(operatorconfig.KeyIngress, "{domain: apps.example.com}")}
-	for _, one := range stacks {
-		objects = append(objects, one)
-	}
-	f := newFixture(t, objects...)
-	decoded, decode := 0, f.exposures.decode
-	f.exposures.decode = func(spec *v1alpha2.LlamaStackDistributionSpec) *v1alpha2.ExposeSpec {
-		decoded++
-		return decode(spec)
-	}
-	cluster := render.Cluster{Ingress: render.Ingress{Domain: "apps.example.com"}}
-	handler := f.byHostname()
-	for _, one := range stacks {
-		f.hostsOf(one)
-		added(func(q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-			handler.Create(t.Context(), ctrlevent.CreateEvent{Object: one}, q)
-		})
-	}
-	for _, one := range stacks[:3] {
-		hosts, err := f.hostNames(t.Context(), cluster)
-		if err != nil {
-			t.Fatal(err)
-		}
-		owner, err := hosts.Owner(one, nil)
-		if err != nil || owner == nil && one != stacks[0] {
-			t.Errorf("the owner of the host name of %s is %v, error %v", one.Name, owner, err)
-		}
-	}
-	if decoded != crowd {
-		t.Errorf("the host names of %d stacks were decoded %d times", crowd, decoded)
-	}
-}
-
 // TestStacksThatKnowTheOwner checks that a stack is requeued only if its status does not show who owns its host name.
 func TestStacksThatKnowTheOwner(t *testing.T) {
 	const host = "loud.example.com"
 	owner := &hostname.Owner{Host: host, Namespace: "loud", Name: "owner"}
-	stackOf := func(key string, age int64, change func(*stack)) *stack {
+	stackOf := func(key string, age int64, change func(*v1alpha2.LlamaStackDistribution)) *v1alpha2.LlamaStackDistribution {
 		one := newStackNamed(t, key, `{distribution: {name: starter}, networking: {expose: {hostname: `+host+`}}}`, "")
 		one.CreationTimestamp = metav1.Unix(1e9-age, 0)
 		change(one)
 		return one
 	}
-	waits := func(by *hostname.Owner) func(*stack) {
-		return func(s *stack) {
+	waits := func(by *hostname.Owner) func(*v1alpha2.LlamaStackDistribution) {
+		return func(s *v1alpha2.LlamaStackDistribution) {
 			meta.SetStatusCondition(&s.Status.Conditions, metav1.Condition{
 				Type: v1alpha2.ConditionExposed, Status: metav1.ConditionFalse, Reason: v1alpha2.ReasonHostnameTaken,
 				Message: by.Message(s),
 			})
 		}
 	}
-	exposed := func(s *stack) { s.Status.RouteURL = "http://" + host }
-	unknown := func(*stack) {}
-	deleted := func(s *stack) {
+	exposed := func(s *v1alpha2.LlamaStackDistribution) { s.Status.RouteURL = "http://" + host }
+	unknown := func(*v1alpha2.LlamaStackDistribution) {}
+	deleted := func(s *v1alpha2.LlamaStackDistribution) {
 		exposed(s)
 		s.DeletionTimestamp, s.Finalizers = &metav1.Time{Time: time.Unix(1e9, 0)}, []string{"a/b"}
 	}
 	for name, tc := range map[string]struct {
-		stacks []*stack
+		stacks []*v1alpha2.LlamaStackDistribution
 		want   []string
 	}{
 		"an owner, and stacks that wait for it": {
-			[]*stack{
+			[]*v1alpha2.LlamaStackDistribution{
 				stackOf("loud/owner", 1, exposed), stackOf("loud/a", 2, waits(owner)), stackOf("calm/b", 3, waits(owner)),
 			}, nil,
 		},
 		"a new stack": {
-			[]*stack{stackOf("loud/owner", 1, exposed), stackOf("loud/new", 0, unknown)}, []string{"loud/new"},
+			[]*v1alpha2.LlamaStackDistribution{stackOf("loud/owner", 1, exposed), stackOf("loud/new", 0, unknown)}, []string{"loud/new"},
 		},
 		"two exposed stacks": {
-			[]*stack{stackOf("loud/owner", 2, exposed), stackOf("calm/b", 1, exposed)}, []string{"calm/b"},
+			[]*v1alpha2.LlamaStackDistribution{stackOf("loud/owner", 2, exposed), stackOf("calm/b", 1, exposed)}, []string{"calm/b"},
 		},
 		"a deleted owner": {
-			[]*stack{stackOf("loud/owner", 3, deleted), stackOf("loud/a", 2, waits(owner)), stackOf("loud/b", 1, waits(owner))},
+			[]*v1alpha2.LlamaStackDistribution{stackOf("loud/owner", 3, deleted), stackOf("loud/a", 2, waits(owner)), stackOf("loud/b", 1, waits(owner))},
 			nil, // it serves the host name until it is gone
 		},
 		"no owner": {
-			[]*stack{stackOf("loud/a", 2, waits(owner)), stackOf("calm/b", 1, waits(owner))}, []string{"loud/a"},
+			[]*v1alpha2.LlamaStackDistribution{stackOf("loud/a", 2, waits(owner)), stackOf("calm/b", 1, waits(owner))}, []string{"loud/a"},
 		},
 	} {
 		objects := []client.Object{newOperatorConfigMap("", "")}
@@ -240,5 +189,38 @@ func TestStacksThatKnowTheOwner(t *testing.T) {
 		if diff := cmp.Diff(tc.want, got); diff != "" {
 			t.Errorf("%s: requeued (-want +got):\n%s", name, diff)
 		}
+	}
+}
+
+func TestReferenceIndex(t *testing.T) {
+	name := func(n string) types.NamespacedName { return types.NamespacedName{Namespace: "ns", Name: n} }
+	index := NewReferences()
+	index.Set(name("a"), []intent.SecretUse{{Secret: "s"}, {Secret: "s"}}, []intent.ConfigMapUse{{Name: "c"}})
+	index.Set(name("b"), []intent.SecretUse{{Secret: "s"}}, nil)
+	users := func(kind, of string) []string {
+		var found []string
+		for _, user := range index.Requests(kind, name(of)) {
+			found = append(found, user.Name)
+		}
+		slices.Sort(found)
+		return found
+	}
+	expect := func(kind, of string, want ...string) {
+		t.Helper()
+		if got := users(kind, of); !slices.Equal(got, want) {
+			t.Errorf("users of %s %s: %v, want %v", kind, of, got, want)
+		}
+	}
+	expect(kindSecret, "s", "a", "b")
+	expect(kindConfigMap, "c", "a")
+	expect(kindConfigMap, "s")
+	index.Set(name("a"), []intent.SecretUse{{Secret: "other"}}, nil)
+	expect(kindSecret, "s", "b")
+	expect(kindSecret, "other", "a")
+	expect(kindConfigMap, "c")
+	index.Forget(name("a"))
+	index.Forget(name("b"))
+	if len(index.users)+len(index.stacks) != 0 {
+		t.Errorf("entries of forgotten stacks: %v, %v", index.users, index.stacks)
 	}
 }

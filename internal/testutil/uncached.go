@@ -1,0 +1,69 @@
+package testutil
+
+import (
+	"context"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/fields"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Uncached replaces a cache. It reads without a cache, and emulates the indexes of a cache, which an API server does not
+// have.
+type Uncached struct {
+	cache.Cache
+	client.Reader
+
+	indexes map[string]client.IndexerFunc // by field
+}
+
+// NewUncached returns an Uncached without indexes.
+func NewUncached(reader client.Reader) Uncached {
+	return Uncached{Reader: reader, indexes: map[string]client.IndexerFunc{}}
+}
+
+// Get reads without the cache.
+func (u Uncached) Get(
+	ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption,
+) error {
+	return u.Reader.Get(ctx, key, object, options...)
+}
+
+// List reads a list without the cache, and filters it by the emulated indexes.
+func (u Uncached) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	asked := (&client.ListOptions{}).ApplyOptions(options)
+	index := asked.FieldSelector
+	asked.FieldSelector = nil
+	if err := u.Reader.List(ctx, list, asked); err != nil || index == nil {
+		return err
+	}
+	items, err := meta.ExtractList(list)
+	if err != nil {
+		return err
+	}
+	found := items[:0]
+	for _, item := range items {
+		if object, ok := item.(client.Object); ok && u.indexed(index, object) {
+			found = append(found, item)
+		}
+	}
+	return meta.SetList(list, found)
+}
+
+// IndexField records the function of an index, for all kinds.
+func (u Uncached) IndexField(_ context.Context, _ client.Object, field string, values client.IndexerFunc) error {
+	u.indexes[field] = values
+	return nil
+}
+
+// indexed reports whether an object matches a selector of an emulated index.
+func (u Uncached) indexed(index fields.Selector, object client.Object) bool {
+	for field, values := range u.indexes {
+		if want, asked := index.RequiresExactMatch(field); asked {
+			return slices.Contains(values(object), want)
+		}
+	}
+	return false
+}
