@@ -24,7 +24,7 @@ func (s *state) reportLostReferences(failure *status.Failure) {
 		return
 	}
 	if failure == nil || s.runsEarlier(failure) {
-		if stale := s.labels.tag.stale; stale != "" {
+		if stale := s.labels.Tag.Stale; stale != "" {
 			s.report.MarkTrue(v1alpha2.ConditionDegraded, v1alpha2.ReasonBaseConfigStale, stale)
 		}
 		return

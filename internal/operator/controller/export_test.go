@@ -8,8 +8,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/probe"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve/registry"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/caches"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/images"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
@@ -33,8 +33,8 @@ func NewDirect(ctx context.Context, recorder events.EventRecorder, options Optio
 	r.prober = probe.New(probe.Options{
 		Locate: r.locate, Dial: options.DialServer, Interval: options.ProbeInterval, Notify: noRequeue,
 	})
-	r.pool = registry.NewPool(registry.PoolOptions{
-		Credentials: r.pullCredentials, LookAgain: options.TagInterval, Notify: noRequeue,
+	r.images = images.New(images.Options{
+		Direct: options.Direct, KeptBase: r.configMaps.KeptBase, TagInterval: options.TagInterval, Notify: noRequeue,
 	})
 	return r, nil
 }
@@ -42,7 +42,7 @@ func NewDirect(ctx context.Context, recorder events.EventRecorder, options Optio
 // StartWorkers makes the reconciler query servers and read images until ctx ends, as an operator does. The results do
 // not requeue stacks. The next reconcile uses them.
 func StartWorkers(ctx context.Context, r *Reconciler) {
-	for _, worker := range []manager.Runnable{r.prober, r.pool} {
+	for _, worker := range []manager.Runnable{r.prober, r.images.Pool} {
 		go func() { _ = worker.Start(ctx) }()
 	}
 }

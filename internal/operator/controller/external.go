@@ -24,7 +24,7 @@ func (s *state) externalProviders() []status.ExternalProvider {
 	if s.intent == nil {
 		return nil
 	}
-	return externalProviders(s.intent, s.planned.plan, s.external.packages)
+	return externalProviders(s.intent, s.planned.plan, s.external.Packages)
 }
 
 // externalProviders returns the external providers that a plan installs, or all those in the spec if there is no plan.

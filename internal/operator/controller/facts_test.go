@@ -20,6 +20,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // TestSamePlan checks that the facts of the operator and those in files lead to the same objects, for every manifest of
@@ -30,7 +31,7 @@ func TestSamePlan(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d files, error %v", len(files), err)
 	}
-	gateway := newOperatorConfigMap(operatorconfig.KeyGateway, "{name: public, namespace: gateways}")
+	gateway := testutil.NewOperatorConfigMap(operatorconfig.KeyGateway, "{name: public, namespace: gateways}")
 	for where, tc := range map[string]samePlan{
 		"anywhere":     {},
 		"on OpenShift": {openShift: true, serves: []schema.GroupVersionKind{render.RouteKind}},
@@ -57,7 +58,7 @@ func TestSamePlan(t *testing.T) {
 // TestSamePlanWithoutHostName is like TestSamePlan, for a stack whose host name another stack has.
 func TestSamePlanWithoutHostName(t *testing.T) {
 	const spec = `{distribution: {name: starter}, networking: {expose: {hostname: llama.example.com}}}`
-	other := newStack(t, spec)
+	other := testutil.NewStack(t, spec)
 	other.Namespace, other.Name, other.UID = "theirs", "other", "uid-of-other"
 	other.Status.RouteURL = "http://llama.example.com"
 	samePlan{others: []client.Object{other}, owner: &hostname.Owner{

@@ -10,15 +10,12 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
-	"sigs.k8s.io/yaml"
 
-	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
@@ -106,34 +103,6 @@ func newFixtureOn(
 	return f
 }
 
-// newOperatorConfigMap returns the operator's ConfigMap with one key.
-func newOperatorConfigMap(key, value string) *corev1.ConfigMap {
-	return &corev1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{Namespace: names.OperatorNamespace, Name: names.OperatorConfigMap},
-		Data:       map[string]string{key: value},
-	}
-}
-
-// newStack decodes a spec strictly, and returns a stack with that spec.
-func newStack(t *testing.T, spec string) *stack {
-	t.Helper()
-	object := &stack{}
-	object.SetGroupVersionKind(v1alpha2.GroupVersionKind)
-	object.Name, object.Namespace, object.UID, object.Generation = "my", "team", "uid-of-my", 1
-	if err := yaml.UnmarshalStrict([]byte(spec), &object.Spec); err != nil {
-		t.Fatal(err)
-	}
-	return object
-}
-
-// childMeta returns the metadata of an object that the stack controls.
-func childMeta(stack *stack, name string) metav1.ObjectMeta {
-	return metav1.ObjectMeta{
-		Namespace: stack.Namespace, Name: name, Labels: names.Labels(stack.Name),
-		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(stack, v1alpha2.GroupVersionKind)},
-	}
-}
-
 // runSteps runs the steps up to the named step, and returns the resulting state and the error of the named step. The
 // earlier steps must succeed.
 func (f *fixture) runSteps(t *testing.T, stack *stack, last string) (*state, error) {
@@ -196,7 +165,7 @@ func (f *fixture) createObjects(t *testing.T, objects ...client.Object) {
 // applyStack runs the steps up to apply, so that the stack runs with its spec.
 func (f *fixture) applyStack(t *testing.T, spec string) {
 	t.Helper()
-	if _, err := f.runSteps(t, newStack(t, spec), "apply"); err != nil {
+	if _, err := f.runSteps(t, testutil.NewStack(t, spec), "apply"); err != nil {
 		t.Fatal(err)
 	}
 	f.writes = nil

@@ -17,13 +17,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/apply"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/probe"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve/registry"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/stub"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/caches"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/hosts"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/images"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/metrics"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/watch"
@@ -44,8 +44,7 @@ type Reconciler struct {
 	stacks     *watch.Stacks
 	hosts      *hosts.Hosts
 	writer     *report.Writer
-	pool       *registry.Pool
-	identities registry.Identities
+	images     *images.Reader
 	prober     *probe.Prober
 	recorder   events.EventRecorder
 	retries    retries
@@ -161,9 +160,7 @@ func (r *Reconciler) forget(name types.NamespacedName) {
 	r.references.Forget(name)
 	r.writer.Forget(name)
 	metrics.Forget(name)
-	r.pool.Forget(name)
-	r.pool.ForgetProviders(name)
-	r.pool.Unwatch(name)
+	r.images.Forget(name)
 	r.prober.Forget(name)
 	r.retries.forget(reconcile.Request{NamespacedName: name})
 }

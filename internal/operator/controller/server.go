@@ -30,7 +30,7 @@ import (
 // observeServer returns the response, and the text about the server's release for the condition ConfigGenerated.
 func (r *Reconciler) observeServer(s *state, pods []corev1.Pod, mixed bool) (answer probe.Answer, note string) {
 	now := &s.stack.Status
-	if was := now.ResolvedDistribution; was != nil && was.Image != s.labels.distribution.Image {
+	if was := now.ResolvedDistribution; was != nil && was.Image != s.labels.Distribution.Image {
 		r.setVersion(now, func(v *v1alpha2.VersionStatus) { v.LlamaStackServerVersion = "" })
 		forgetServer(now)
 	}
@@ -49,7 +49,7 @@ func (r *Reconciler) observeServer(s *state, pods []corev1.Pod, mixed bool) (ans
 			forgetServer(now)
 		}
 	}
-	note = report.InItsWords(s.stack, releaseNote(s.stack, &s.labels.distribution, &s.owned.decision))
+	note = report.InItsWords(s.stack, releaseNote(s.stack, &s.labels.Distribution, &s.owned.decision))
 	generated := meta.FindStatusCondition(s.report.Conditions, v1alpha2.ConditionConfigGenerated)
 	if note == "" || generated == nil {
 		return answer, note

@@ -25,6 +25,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/caches"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/hosts"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/images"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/watch"
 )
@@ -97,7 +98,7 @@ func newReconciler(
 		settings:      config,
 		relatedImages: options.RelatedImages, otherInstallation: options.OtherInstallation,
 		version: options.OperatorVersion, openShift: options.OpenShift, now: time.Now,
-		autoscalerPatience: cmp.Or(options.AutoscalerPatience, defaultAutoscalerPatience), identities: options.Identities,
+		autoscalerPatience: cmp.Or(options.AutoscalerPatience, defaultAutoscalerPatience),
 	}
 }
 
@@ -138,15 +139,15 @@ func (r *Reconciler) addWorkers(mgr ctrl.Manager, options Options) error {
 		Dial: options.DialServer, Interval: options.ProbeInterval, Notify: r.stacks.Requeue,
 		Log: mgr.GetLogger().WithName("probe"),
 	})
-	r.pool = registry.NewPool(registry.PoolOptions{
-		Credentials: r.pullCredentials, Notify: r.stacks.Requeue, LookAgain: options.TagInterval,
-		Log: mgr.GetLogger().WithName("registry"),
+	r.images = images.New(images.Options{
+		Direct: options.Direct, KeptBase: r.configMaps.KeptBase, Identities: options.Identities,
+		Notify: r.stacks.Requeue, TagInterval: options.TagInterval, Log: mgr.GetLogger().WithName("registry"),
 	})
-	workers := map[string]manager.Runnable{"prober": r.prober, "image reader": r.pool}
+	workers := map[string]manager.Runnable{"prober": r.prober, "image reader": r.images.Pool}
 	if options.MirrorSets != nil {
-		mirrors := caches.NewMirrorSets(options.MirrorSets, mgr.GetRESTMapper(), r.pool.Mirror,
+		mirrors := caches.NewMirrorSets(options.MirrorSets, mgr.GetRESTMapper(), r.images.Pool.Mirror,
 			mgr.GetLogger().WithName("mirrors"))
-		workers["image reader"] = mirrors.Before(r.pool)
+		workers["image reader"] = mirrors.Before(r.images.Pool)
 		workers["watches for mirror sets"] = manager.RunnableFunc(func(ctx context.Context) error {
 			return mirrors.Follow(ctx, options.Definitions)
 		})

@@ -9,6 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 func TestAdmit(t *testing.T) {
@@ -47,7 +48,7 @@ func TestAdmit(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			stack, report := newStack(t, tc.spec), &report.Report{}
+			stack, report := testutil.NewStack(t, tc.spec), &report.Report{}
 			stack.Annotations = tc.annotations
 			decoded, warnings, err := admit(stack, report)
 			checkFailure(t, err, tc.failure)

@@ -16,6 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/images"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 )
 
@@ -40,7 +41,7 @@ func (a *applied) has(kind string) bool {
 // and the next attempt does not write them again. If the API server rejects an object that is applied after the
 // Deployment, apply continues, and reportRejections returns the error in a later step.
 func (r *Reconciler) apply(
-	ctx context.Context, stack *stack, workload *workload, image *resolvedImage, own *owned, report *report.Report,
+	ctx context.Context, stack *stack, workload *workload, image *images.Image, own *owned, report *report.Report,
 ) (applied, error) {
 	var done applied
 	var err error

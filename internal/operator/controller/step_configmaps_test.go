@@ -86,7 +86,7 @@ type configMapsCase struct {
 
 // checkConfigMaps reads the ConfigMaps of a stack and compares their contents with the test case.
 func checkConfigMaps(t *testing.T, tc configMapsCase) {
-	own, f := newStack(t, tc.spec), newFixture(t)
+	own, f := testutil.NewStack(t, tc.spec), newFixture(t)
 	if tc.configMap != "" {
 		f.createObjects(t,
 			&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: tc.configMap}, Data: tc.data})
@@ -125,7 +125,7 @@ func checkConfigMaps(t *testing.T, tc configMapsCase) {
 // namespace and the operator must not read it, the ConfigMap in the stack's own namespace replaces it.
 func TestConfigMapOfTheSameNameInAnotherNamespace(t *testing.T) {
 	const asked = "shared/mine"
-	own := newStack(t, `{distribution: {name: starter}, overrideConfig: {configMapName: mine}}`)
+	own := testutil.NewStack(t, `{distribution: {name: starter}, overrideConfig: {configMapName: mine}}`)
 	own.Annotations = map[string]string{
 		names.AnnotationCompat: names.CompatV1Alpha1, names.AnnotationUserConfigNamespace: "shared",
 	}

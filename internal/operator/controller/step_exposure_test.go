@@ -18,6 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // ingressKind is the kind Ingress.
@@ -106,7 +107,7 @@ func TestCheckExposure(t *testing.T) {
 				plan: &tc.plan, hostOwner: tc.owner,
 				input: plan.Input{Cluster: render.Cluster{Gateway: tc.gateway}},
 			}
-			err := checkExposure(newStack(t, `{distribution: {name: starter}}`), made, tc.objects, &report)
+			err := checkExposure(testutil.NewStack(t, `{distribution: {name: starter}}`), made, tc.objects, &report)
 			checkFailure(t, err, tc.failure)
 			if got := conditionTexts(&report)[v1alpha2.ConditionExposed]; got != tc.exposed {
 				t.Errorf("condition %q, want %q", got, tc.exposed)
@@ -168,7 +169,7 @@ func TestUnknownExposureSettings(t *testing.T) {
 		`{distribution: {name: starter}, networking: {expose: false}}`: "",
 		`{distribution: {name: starter}}`:                              "",
 	} {
-		stack := newStack(t, spec)
+		stack := testutil.NewStack(t, spec)
 		meta.SetStatusCondition(&stack.Status.Conditions, metav1.Condition{
 			Type: v1alpha2.ConditionExposed, Status: metav1.ConditionTrue, Reason: v1alpha2.ReasonExposureApplied,
 			Message: `Ingress "my-ingress" is applied`,

@@ -211,8 +211,8 @@ func (r *Reconciler) describeDistributions(s *state) {
 	}
 	own.ActiveDistribution, own.AvailableDistributions = "", nil
 	if profile.Of(s.stack.Annotations).WholeStatus {
-		own.ActiveDistribution = cmp.Or(s.stack.Spec.Distribution.Name, s.labels.distribution.Image)
-		own.AvailableDistributions = r.available.with(s.image.overrides.All)
+		own.ActiveDistribution = cmp.Or(s.stack.Spec.Distribution.Name, s.labels.Distribution.Image)
+		own.AvailableDistributions = r.available.with(s.image.Overrides.All)
 	}
 	s.stack.Status.DistributionConfig = &own
 	dropEmptyConfig(&s.stack.Status)
@@ -236,10 +236,10 @@ var releaseFrom = map[distribution.DetectedBy]string{
 }
 
 func (s *state) resolved() *v1alpha2.ResolvedDistribution {
-	asked, image := s.stack.Spec.Distribution, &s.labels.distribution
+	asked, image := s.stack.Spec.Distribution, &s.labels.Distribution
 	resolved := &v1alpha2.ResolvedDistribution{
 		Name: asked.Name, Version: asked.Version, Image: image.Image, ImageFrom: s.image.From,
-		Digest: s.labels.digest, TagDigest: s.labels.tag.moved, ConfigSource: s.planned.plan.ConfigSource,
+		Digest: s.labels.Digest, TagDigest: s.labels.Tag.Moved, ConfigSource: s.planned.plan.ConfigSource,
 		ServerReleaseFrom: releaseFrom[image.DetectedBy],
 		ConfigHash:        s.planned.plan.ConfigHash,
 	}
@@ -259,7 +259,7 @@ func (s *state) keptImage() string {
 		return ""
 	}
 	running, rendered := imageOf(s.stack, s.applied.deployment), s.planned.plan.Image()
-	if running == rendered || running == s.labels.distribution.Image {
+	if running == rendered || running == s.labels.Distribution.Image {
 		return ""
 	}
 	return running

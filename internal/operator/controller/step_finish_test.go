@@ -14,6 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/retention"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // TestDeploymentOfAnEarlierSpec checks when the Deployment counts as rendered for an earlier spec.
@@ -93,8 +94,8 @@ func TestResolvedDistribution(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, err := newFixture(t, newOperatorConfigMap(operatorconfig.KeyRegistries, "readLabels: false")).runSteps(t,
-				newStack(t, tc.spec), "plan")
+			s, err := newFixture(t, testutil.NewOperatorConfigMap(operatorconfig.KeyRegistries, "readLabels: false")).runSteps(t,
+				testutil.NewStack(t, tc.spec), "plan")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/images"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 )
 
@@ -32,11 +33,11 @@ type planned struct {
 // known returns what the earlier steps read for the plan.
 func (s *state) known() plan.Input {
 	return plan.Input{
-		Object: s.stack, Intent: s.intent, Distribution: s.labels.distribution, Digest: s.labels.digest,
+		Object: s.stack, Intent: s.intent, Distribution: s.labels.Distribution, Digest: s.labels.Digest,
 		CatalogueImage: s.image.Catalog, Running: s.workload, Base: s.base, Bounds: s.bounds,
 		Override: plan.ReadOverride(s.stack, s.configMaps.contents), Trust: s.configMaps.trust,
 		References: s.secrets.references, Serving: s.secrets.values.Serving(render.TLSSecret(&s.stack.Spec)),
-		Packages: s.external.packages, PackageDigests: s.external.digests,
+		Packages: s.external.Packages, PackageDigests: s.external.Digests,
 	}
 }
 
@@ -44,10 +45,10 @@ func (s *state) known() plan.Input {
 // stacks and of the objects that expose them, the existing NetworkPolicy and, if there is no record of the places of
 // the stack's data, the last configuration.
 func (r *Reconciler) plan(
-	ctx context.Context, known plan.Input, image *resolvedImage, secrets *secrets, warnings []string, report *report.Report,
+	ctx context.Context, known plan.Input, image *images.Image, secrets *secrets, warnings []string, report *report.Report,
 ) (planned, error) {
 	made, stack := planned{input: known}, known.Object
-	err := r.complete(ctx, &made, image.config)
+	err := r.complete(ctx, &made, image.Config)
 	if err == nil {
 		err = r.build(ctx, secrets, &made)
 	}
@@ -93,7 +94,7 @@ func (r *Reconciler) build(ctx context.Context, secrets *secrets, made *planned)
 	if err != nil {
 		return err
 	}
-	if made.derived, err = derive(made.input.Object, configured.Derived, secrets.values); err != nil {
+	if made.derived, err = secrets.values.Derive(made.input.Object.Namespace, configured.Derived); err != nil {
 		return err
 	}
 	made.plan, err = configured.Render(storageSecret(&made.input, secrets.digestKey, made.derived))

@@ -168,7 +168,7 @@ func checkSecrets(t *testing.T, tc secretsCase, now time.Time) {
 	if tc.secret != nil {
 		f.createObjects(t, tc.secret.DeepCopy())
 	}
-	s, err := f.runSteps(t, newStack(t, tc.spec), "secrets")
+	s, err := f.runSteps(t, testutil.NewStack(t, tc.spec), "secrets")
 	var want *status.Failure
 	if tc.reason != "" {
 		want = &status.Failure{

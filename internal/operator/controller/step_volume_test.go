@@ -11,6 +11,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 func TestStorageCondition(t *testing.T) {
@@ -82,9 +83,9 @@ type volumeCase struct {
 // checkVolumeOf runs the steps for a stack with a PersistentVolumeClaim, and compares the claim that would be applied
 // with the test case.
 func checkVolumeOf(t *testing.T, tc volumeCase) {
-	own := newStack(t, `{distribution: {name: starter}, workload: {storage: {`+tc.storage+`}}}`)
+	own := testutil.NewStack(t, `{distribution: {name: starter}, workload: {storage: {`+tc.storage+`}}}`)
 	live := &corev1.PersistentVolumeClaim{
-		ObjectMeta: childMeta(own, "my-pvc"),
+		ObjectMeta: testutil.ChildMeta(own, "my-pvc"),
 		Spec: corev1.PersistentVolumeClaimSpec{
 			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
 			Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{

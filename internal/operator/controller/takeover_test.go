@@ -54,7 +54,7 @@ func (f *fixture) createV1alpha1Deployment(
 	labels := map[string]string{"app": "llama-stack", "app.kubernetes.io/instance": stack.Name}
 	container.Name = names.Container
 	deployment := &appsv1.Deployment{
-		ObjectMeta: childMeta(stack, stack.Name),
+		ObjectMeta: testutil.ChildMeta(stack, stack.Name),
 		Spec: appsv1.DeploymentSpec{
 			Selector: &metav1.LabelSelector{MatchLabels: labels},
 			Template: corev1.PodTemplateSpec{
@@ -127,7 +127,7 @@ func TestKeptPodsOfATakenOverStack(t *testing.T) {
 		Data:       map[string]string{"ca-bundle.crt": string(certificate)},
 	}
 	bundle := &corev1.ConfigMap{
-		ObjectMeta: childMeta(stack, names.CABundle("my")), Data: map[string]string{names.CABundleFile: "older"},
+		ObjectMeta: testutil.ChildMeta(stack, names.CABundle("my")), Data: map[string]string{names.CABundleFile: "older"},
 	}
 	f.createObjects(t, source, bundle)
 	volume := corev1.Volume{Name: names.CAVolume}

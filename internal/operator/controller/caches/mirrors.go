@@ -53,6 +53,7 @@ type MirrorSets struct {
 	served map[schema.GroupVersionKind]bool
 }
 
+// NewMirrorSets returns mirror sets that pass the mirrors to `tell`.
 func NewMirrorSets(sets cache.Cache, mapper meta.RESTMapper, tell func(mirror.Set), log logr.Logger) *MirrorSets {
 	return &MirrorSets{
 		cache: sets, mapper: mapper, tell: tell, log: log,

@@ -16,6 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/caches"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
@@ -83,8 +84,13 @@ func TestExposeIsDecodedOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := testutil.NewUncached(fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build())
-	known := New(c, nil, resolve.NewOperatorConfig(c, names.OperatorNamespace), false)
+	direct := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
+	c := testutil.NewUncached(direct)
+	apis, err := caches.NewAPIs(t.Context(), c, direct.RESTMapper(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := New(c, apis, resolve.NewOperatorConfig(c, names.OperatorNamespace), false)
 	if err := known.Index(c).Start(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}

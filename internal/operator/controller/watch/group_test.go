@@ -20,6 +20,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/hostname"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // crowd is a number of stacks of one tenant that request the same host name, and refer to the same Secret.
@@ -39,7 +40,7 @@ func newCrowd(t *testing.T) []*v1alpha2.LlamaStackDistribution {
 // the tenant it affects, because the events of other tenants wait for the handler.
 func TestHandlersDoNotSearch(t *testing.T) {
 	stacks := newCrowd(t)
-	f := newFixture(t, newOperatorConfigMap("", ""), stacks[0])
+	f := newFixture(t, testutil.NewOperatorConfigMap("", ""), stacks[0])
 	for _, one := range stacks {
 		f.references.Set(client.ObjectKeyFromObject(one), []intent.SecretUse{{Secret: "creds"}}, nil)
 	}
@@ -177,7 +178,7 @@ func TestStacksThatKnowTheOwner(t *testing.T) {
 			[]*v1alpha2.LlamaStackDistribution{stackOf("loud/a", 2, waits(owner)), stackOf("calm/b", 1, waits(owner))}, []string{"loud/a"},
 		},
 	} {
-		objects := []client.Object{newOperatorConfigMap("", "")}
+		objects := []client.Object{testutil.NewOperatorConfigMap("", "")}
 		for _, one := range tc.stacks {
 			objects = append(objects, one)
 		}

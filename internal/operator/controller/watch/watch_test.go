@@ -17,7 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	ctrlevent "sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-	"sigs.k8s.io/yaml"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve"
@@ -55,26 +54,6 @@ func newFixture(t *testing.T, objects ...client.Object) *fixture {
 	}
 	f.Stacks = New(f.cached, config, known, NewReferences(), events.NewFakeRecorder(100))
 	return f
-}
-
-// newOperatorConfigMap returns the operator's ConfigMap with one key.
-func newOperatorConfigMap(key, value string) *corev1.ConfigMap {
-	return &corev1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{Namespace: names.OperatorNamespace, Name: names.OperatorConfigMap},
-		Data:       map[string]string{key: value},
-	}
-}
-
-// newStack decodes a spec strictly, and returns a stack with that spec.
-func newStack(t *testing.T, spec string) *v1alpha2.LlamaStackDistribution {
-	t.Helper()
-	object := &v1alpha2.LlamaStackDistribution{}
-	object.SetGroupVersionKind(v1alpha2.GroupVersionKind)
-	object.Name, object.Namespace, object.UID, object.Generation = "my", "team", "uid-of-my", 1
-	if err := yaml.UnmarshalStrict([]byte(spec), &object.Spec); err != nil {
-		t.Fatal(err)
-	}
-	return object
 }
 
 // countingReader counts the lists that are read.
@@ -125,7 +104,7 @@ func added(handle func(workqueue.TypedRateLimitingInterface[reconcile.Request]))
 // the reason belongs, ConfigGenerated or ValidationSucceeded, is False.
 func newStackNamed(t *testing.T, key, spec, reason string) *v1alpha2.LlamaStackDistribution {
 	t.Helper()
-	own := newStack(t, spec)
+	own := testutil.NewStack(t, spec)
 	own.Namespace, own.Name, _ = strings.Cut(key, "/")
 	own.UID = types.UID(key)
 	if reason == "" {
@@ -146,7 +125,7 @@ func newStackNamed(t *testing.T, key, spec, reason string) *v1alpha2.LlamaStackD
 func TestRequeueByOperatorConfig(t *testing.T) {
 	const starter = `{distribution: {name: starter}}`
 	f := newFixture(t,
-		newOperatorConfigMap("", ""),
+		testutil.NewOperatorConfigMap("", ""),
 		newStackNamed(t, "team/plain", starter, ""),
 		newStackNamed(t, "team/demo", `{distribution: {name: postgres-demo}}`, ""),
 		newStackNamed(t, "team/exposed", `{distribution: {name: starter}, networking: {expose: true}}`, ""),
@@ -179,7 +158,7 @@ func TestRequeueByOperatorConfig(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f.settings = resolve.NewOperatorConfig(f.cached, names.OperatorNamespace)
 			handler := f.byOperatorConfig()
-			config, changed := newOperatorConfigMap(tc.key, tc.before), newOperatorConfigMap(tc.key, tc.after)
+			config, changed := testutil.NewOperatorConfigMap(tc.key, tc.before), testutil.NewOperatorConfigMap(tc.key, tc.after)
 			if err := f.Update(t.Context(), config); err != nil {
 				t.Fatal(err)
 			}
@@ -213,7 +192,7 @@ func TestRequeueByHostname(t *testing.T) {
 	moved.Spec.Networking = nil
 	elsewhere := exposed("theirs/same", "{hostname: shared."+domain+"}")
 	f := newFixture(t, generated, named, elsewhere, exposed("team/another", "{hostname: another.example.com}"),
-		newOperatorConfigMap(operatorconfig.KeyIngress, "{domain: "+domain+"}"))
+		testutil.NewOperatorConfigMap(operatorconfig.KeyIngress, "{domain: "+domain+"}"))
 	handler := f.byHostname()
 	all := []string{"team/named", "theirs/same"}
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
@@ -259,7 +238,7 @@ func TestRequeueByHostname(t *testing.T) {
 // another namespace.
 func TestRequeueByReference(t *testing.T) {
 	f := newFixture(t)
-	own := newStack(t, `{distribution: {name: starter}, overrideConfig: {configMapName: mine}}`)
+	own := testutil.NewStack(t, `{distribution: {name: starter}, overrideConfig: {configMapName: mine}}`)
 	f.references.Set(client.ObjectKeyFromObject(own), nil, []intent.ConfigMapUse{{Namespace: "shared", Name: "mine"}})
 	handler := f.byReference(kindConfigMap)
 	for namespace, want := range map[string][]string{"shared": {"team/my"}, "theirs": nil} {

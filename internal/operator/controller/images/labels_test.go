@@ -1,4 +1,4 @@
-package controller
+package images
 
 import (
 	"errors"
@@ -6,17 +6,23 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve/registry"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/facts"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/baseconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 const (
@@ -94,36 +100,62 @@ func labelsCases() map[string]labelsCase {
 	}
 }
 
+// newReader returns a reader for a cluster with these objects.
+func newReader(t *testing.T, objects ...client.Object) *Reader {
+	t.Helper()
+	c := fake.NewClientBuilder().WithObjects(objects...).Build()
+	return New(Options{Direct: c, KeptBase: resolve.NewConfigMaps(c, c).KeptBase})
+}
+
+// checkFailure compares the error of a step with a failure. Nil means that the step must not fail.
+func checkFailure(t *testing.T, err error, want *status.Failure) {
+	t.Helper()
+	got, _ := errors.AsType[*status.Failure](err)
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(status.Failure{}, "Err")); diff != "" || (got == nil) != (err == nil) {
+		t.Errorf("error %v; failure (-want +got):\n%s", err, diff)
+	}
+}
+
+// eventTexts returns the type, reason and note of each event in a report.
+func eventTexts(r *report.Report) []string {
+	var events []string
+	for _, e := range r.Events {
+		events = append(events, e.Type+" "+e.Reason+": "+e.Note)
+	}
+	return events
+}
+
 // TestImageLabels checks that the step uses the recorded content of an image's labels, or starts to read the image. In
 // this test, no registry responds, so no read finishes.
 func TestImageLabels(t *testing.T) {
 	for name, tc := range labelsCases() {
 		t.Run(name, func(t *testing.T) {
-			own := newStack(t, tc.spec)
+			own := testutil.NewStack(t, tc.spec)
 			own.UID, own.Generation = "own", 3
 			if tc.older {
 				own.Annotations = map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}
 			}
-			f := newFixture(t, newOperatorConfigMap(tc.config[0], tc.config[1]))
+			var objects []client.Object
 			if !tc.lost {
-				f.createObjects(t, &corev1.ConfigMap{ObjectMeta: childMeta(own, "my-base"), Data: map[string]string{names.ConfigFile: "version: 2\n"}})
+				objects = append(objects, &corev1.ConfigMap{ObjectMeta: testutil.ChildMeta(own, "my-base"), Data: map[string]string{names.ConfigFile: "version: 2\n"}})
 			}
-			image, err := f.image(t.Context(), own, &workload{Record: tc.running})
+			config, _ := operatorconfig.Read(testutil.NewOperatorConfigMap(tc.config[0], tc.config[1]), operatorconfig.Config{})
+			image, err := Resolve(own, &facts.Running{Record: tc.running}, config, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			report := &report.Report{}
-			got, err := f.imageLabels(t.Context(), own, &image, &workload{Record: tc.running}, report)
+			got, err := newReader(t, objects...).Labels(t.Context(), own, &image, &facts.Running{Record: tc.running}, report)
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkFailure(t, got.unread, tc.unread)
+			checkFailure(t, got.Unread, tc.unread)
 			release := ""
-			if got.distribution.DetectedBy == distribution.ByLabel {
-				release = got.distribution.Release.Line
+			if got.Distribution.DetectedBy == distribution.ByLabel {
+				release = got.Distribution.Release.Line
 			}
 			if diff := cmp.Diff([]string{tc.base, tc.digest, tc.release},
-				[]string{string(got.config), got.digest, release}); diff != "" {
+				[]string{string(got.Config), got.Digest, release}); diff != "" {
 				t.Errorf("configuration, digest, release (-want +got):\n%s", diff)
 			}
 			if len(report.Events) > 0 {
@@ -184,7 +216,7 @@ func TestUnreadableImage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			report := &report.Report{}
-			own := newStack(t, tc.spec)
+			own := testutil.NewStack(t, tc.spec)
 			if tc.older {
 				own.Annotations = map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}
 			}
@@ -215,7 +247,7 @@ func TestUnreadableImageIsReadAgain(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkFailure(t, unreadable(newStack(t, bareImage), &none, &rollout.Record{}, &report.Report{}, tc.cause), &status.Failure{
+			checkFailure(t, unreadable(testutil.NewStack(t, bareImage), &none, &rollout.Record{}, &report.Report{}, tc.cause), &status.Failure{
 				Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigUnavailable,
 				Retry: status.OnReferenceChange, Unknown: tc.unknown,
 				Message: "The configuration of the image cannot be read: " + status.Note(tc.cause.Error()) + ". " + tc.when + "; to use another base configuration, set spec.baseConfig",
@@ -244,7 +276,7 @@ func TestUnsupportedVersionOfAnImage(t *testing.T) {
 		`{distribution: {name: starter}}`: nil,
 	} {
 		report := &report.Report{}
-		checkFailure(t, unreadable(newStack(t, spec), &resolved, &rollout.Record{}, report, cause), failure)
+		checkFailure(t, unreadable(testutil.NewStack(t, spec), &resolved, &rollout.Record{}, report, cause), failure)
 		if told := eventTexts(report); len(told) > 0 {
 			t.Errorf("%s: events %q", spec, told)
 		}

@@ -1,4 +1,4 @@
-package controller
+package images
 
 import (
 	"encoding/base64"
@@ -12,10 +12,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve/registry"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/externalprovider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/facts"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/validate"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 const (
@@ -85,30 +88,31 @@ func TestExternalImages(t *testing.T) {
 		"two providers with the same image": {spec: strings.ReplaceAll(externalSpec, "bare:1", "mine:1"), unread: reading("1 image")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			own := newStack(t, tc.spec)
+			own := testutil.NewStack(t, tc.spec)
 			config := ""
 			if tc.switched {
 				config = "readLabels: false"
 			}
-			f := newFixture(t, newOperatorConfigMap(operatorconfig.KeyRegistries, config))
-			wishes, _, err := admit(own, &report.Report{})
-			if err != nil {
-				t.Fatal(err)
+			spec, _, _, errs := validate.Stored(own)
+			if len(errs) > 0 {
+				t.Fatal(errs)
 			}
-			image, err := f.image(t.Context(), own, &workload{Record: tc.running})
+			settings, _ := operatorconfig.Read(testutil.NewOperatorConfigMap(operatorconfig.KeyRegistries, config),
+				operatorconfig.Config{})
+			image, err := Resolve(own, &facts.Running{Record: tc.running}, settings, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			report := &report.Report{}
-			got, err := f.externalImages(own, wishes, &image, &workload{Record: tc.running}, report)
+			got, err := newReader(t).External(own, spec, &image, &facts.Running{Record: tc.running}, report)
 			checkFailure(t, err, tc.unread)
-			if len(got.packages)+len(tc.packages) > 0 {
-				if diff := cmp.Diff(tc.packages, got.packages); diff != "" {
+			if len(got.Packages)+len(tc.packages) > 0 {
+				if diff := cmp.Diff(tc.packages, got.Packages); diff != "" {
 					t.Errorf("packages (-want +got):\n%s", diff)
 				}
 			}
-			if fmt.Sprint(tc.digests) != fmt.Sprint(got.digests) {
-				t.Errorf("digests %v, want %v", got.digests, tc.digests)
+			if fmt.Sprint(tc.digests) != fmt.Sprint(got.Digests) {
+				t.Errorf("digests %v, want %v", got.Digests, tc.digests)
 			}
 			if len(report.Events) > 0 {
 				t.Errorf("events %v", report.Events)
@@ -131,26 +135,26 @@ func TestReadExternalImages(t *testing.T) {
 	down := registry.Outcome{Err: errors.New("down")}
 	for name, tc := range map[string]struct {
 		outcomes map[string]registry.Outcome
-		want     externalImages
+		want     External
 		note     string
 	}{
 		"valid label": {
 			outcomes: map[string]registry.Outcome{"a": read(encodeLabel(metadata))},
-			want:     externalImages{map[string]*externalprovider.Package{"a": mine}, map[string]string{"a": "sha256:1"}},
+			want:     External{map[string]*externalprovider.Package{"a": mine}, map[string]string{"a": "sha256:1"}},
 		},
 		"no label": {
 			outcomes: map[string]registry.Outcome{"a": read("")},
-			want:     externalImages{map[string]*externalprovider.Package{}, map[string]string{"a": "sha256:1"}},
+			want:     External{map[string]*externalprovider.Package{}, map[string]string{"a": "sha256:1"}},
 		},
 		"invalid label": {
 			outcomes: map[string]registry.Outcome{"a": read(encodeLabel("kind: Pod"))},
-			want:     externalImages{map[string]*externalprovider.Package{}, map[string]string{"a": "sha256:1"}},
+			want:     External{map[string]*externalprovider.Package{}, map[string]string{"a": "sha256:1"}},
 			note: `The labels of external providers' images cannot be read: "a": label io.llamastack.provider: lls-provider-spec.yaml: ` +
 				`line 1: apiVersion is missing` + remedy,
 		},
 		"failed read": {
 			outcomes: map[string]registry.Outcome{"a": down},
-			want:     externalImages{map[string]*externalprovider.Package{}, map[string]string{}},
+			want:     External{map[string]*externalprovider.Package{}, map[string]string{}},
 			note:     `The labels of external providers' images cannot be read: "a": down` + remedy,
 		},
 		"many failed reads": {
@@ -158,7 +162,7 @@ func TestReadExternalImages(t *testing.T) {
 				"a": {Err: errors.New(strings.Repeat("long ", 1000))}, "b": down, "c": down,
 				"d": down, "e": read("***"),
 			},
-			want: externalImages{map[string]*externalprovider.Package{}, map[string]string{"e": "sha256:1"}},
+			want: External{map[string]*externalprovider.Package{}, map[string]string{"e": "sha256:1"}},
 			note: `The labels of external providers' images cannot be read: "a": ` + strings.Repeat("long ", 1000)[:237] + `…; "b": down; "c": down; and 2 more` +
 				remedy,
 		},
@@ -170,11 +174,11 @@ func TestReadExternalImages(t *testing.T) {
 					unread = append(unread, externalImage{id, id})
 				}
 			}
-			got := externalImages{map[string]*externalprovider.Package{}, map[string]string{}}
+			got := External{map[string]*externalprovider.Package{}, map[string]string{}}
 			if note := got.addRead(unread, tc.outcomes); note != tc.note {
 				t.Errorf("note %q\nwant %q", note, tc.note)
 			}
-			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(externalImages{})); diff != "" {
+			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("images (-want +got):\n%s", diff)
 			}
 		})

@@ -1,4 +1,4 @@
-package controller
+package images
 
 import (
 	"context"
@@ -41,7 +41,7 @@ const maxPullSecrets = 256
 
 // pullCredentials reads the pull Secrets of a stack and of its ServiceAccount, one after the other and by name. It
 // keeps only the credentials for the given repositories. It skips missing Secrets.
-func (r *Reconciler) pullCredentials(
+func (r *Reader) pullCredentials(
 	ctx context.Context, target registry.Target, repositories []string,
 ) (authn.Keychain, error) {
 	var sources pullSources
@@ -63,7 +63,7 @@ func (r *Reconciler) pullCredentials(
 }
 
 // pullSecrets returns the names of the pull Secrets of a stack and of its ServiceAccount.
-func (r *Reconciler) pullSecrets(ctx context.Context, namespace string, sources pullSources) ([]string, error) {
+func (r *Reader) pullSecrets(ctx context.Context, namespace string, sources pullSources) ([]string, error) {
 	// The stack's own ServiceAccount does not exist before the first rollout. Until then, only the spec refers to pull
 	// Secrets.
 	var account corev1.ServiceAccount
@@ -92,7 +92,7 @@ func (r *Reconciler) pullSecrets(ctx context.Context, namespace string, sources 
 }
 
 // addPullSecret adds the credentials in a pull Secret of type kubernetes.io/dockerconfigjson or dockercfg.
-func (r *Reconciler) addPullSecret(
+func (r *Reader) addPullSecret(
 	ctx context.Context, keychain *registry.Keychain, name types.NamespacedName, budget *resolve.Budget,
 ) error {
 	var secret corev1.Secret

@@ -1,4 +1,4 @@
-package controller
+package images
 
 import (
 	"context"
@@ -68,7 +68,7 @@ func readPullSecrets(t *testing.T, w *pullWorld, secrets ...string) (authn.Keych
 		t.Fatal(err)
 	}
 	target := registry.Target{Stack: types.NamespacedName{Namespace: "ns", Name: "my"}, Credentials: string(sources)}
-	return (&Reconciler{direct: w}).pullCredentials(t.Context(), target, []string{"registry.example.com/team/server"})
+	return (&Reader{direct: w}).pullCredentials(t.Context(), target, []string{"registry.example.com/team/server"})
 }
 
 // TestPullCredentials checks that the operator reads the pull Secrets of both kinds, from the stack and from its

@@ -1,8 +1,10 @@
-package controller
+package images
 
 import (
 	"fmt"
 	"strings"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve/registry"
@@ -12,80 +14,80 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 )
 
-// imageTag is the result of comparing a stack's running image with its tag.
-type imageTag struct {
-	// moved is the digest that the tag refers to, if the pods run a different digest. Empty means that the pods run the
+// Tag is the result of comparing a stack's running image with its tag.
+type Tag struct {
+	// Moved is the digest that the tag refers to, if the pods run a different digest. Empty means that the pods run the
 	// same digest, or that the digest of the tag is unknown.
-	moved string
-	// stale is a message about a running image that cannot be compared with its tag, or about pods that cannot follow the
+	Moved string
+	// Stale is a message about a running image that cannot be compared with its tag, or about pods that cannot follow the
 	// tag. It is empty if there is no problem.
-	stale string
+	Stale string
 }
 
 // follows reports whether the pods have to run the image that the tag refers to, even after the tag moves.
-func follows(stack *stack, image *resolvedImage) bool {
+func follows(stack *stack, image *Image) bool {
 	return stack.Spec.Distribution.ImageUpdates == v1alpha2.ImageUpdatesFollow &&
 		!strings.Contains(image.Distribution.Image, "@")
 }
 
 // keepDigest selects the recorded digest, so that the pods keep it even if the tag moves.
-func (l *imageLabels) keepDigest(found rollout.Distribution) {
+func (l *Labels) keepDigest(found rollout.Distribution) {
 	if found.Digest != "" {
-		l.digest, l.distribution.Entrypoint = found.Digest, plan.RecordedEntrypoint(found)
+		l.Digest, l.Distribution.Entrypoint = found.Digest, plan.RecordedEntrypoint(found)
 	}
 }
 
 // compareTag compares the running digest with the registry's response for the tag. If the stack follows its tag,
 // compareTag selects the new image. The stack keeps the running image until it can use the new image.
-func (r *Reconciler) compareTag(
-	stack *stack, image *resolvedImage, labels *imageLabels, running *rollout.Record, report *report.Report,
+func (r *Reader) compareTag(
+	stack *stack, image *Image, labels *Labels, running *rollout.Record, report *report.Report,
 ) error {
 	following := follows(stack, image)
 	if image.From == v1alpha2.ImageFromCatalogue && running.Distribution.Image == image.Distribution.Image {
 		labels.keepDigest(running.Distribution)
 	}
-	if !image.config.Registries.ReadLabels || strings.Contains(image.Distribution.Image, "@") || labels.digest == "" &&
+	if !image.Config.Registries.ReadLabels || strings.Contains(image.Distribution.Image, "@") || labels.Digest == "" &&
 		!following {
-		r.pool.Forget(keyOf(stack))
-		r.pool.Unwatch(keyOf(stack))
-		labels.tag.stale = withoutComparison(stack, image)
+		r.Pool.Forget(client.ObjectKeyFromObject(stack))
+		r.Pool.Unwatch(client.ObjectKeyFromObject(stack))
+		labels.Tag.Stale = withoutComparison(stack, image)
 		return nil
 	}
 	target, err := imageTarget(stack, image.Distribution.Image, &rollout.Record{})
 	if err != nil {
 		return err
 	}
-	tag, ended := r.pool.Watch(registry.Watched{Target: target, Soon: following})
+	tag, ended := r.Pool.Watch(registry.Watched{Target: target, Soon: following})
 	switch {
-	case !ended && following && labels.digest == "" && running.Image == "":
+	case !ended && following && labels.Digest == "" && running.Image == "":
 		return waitForTag(image.Distribution.Image)
 	case !ended:
-		labels.tag = toldBefore(stack, labels)
+		labels.Tag = toldBefore(stack, labels)
 	default:
-		labels.tag = imageTag{moved: tag.Digest, stale: notCompared(tag.Err)}
+		labels.Tag = Tag{Moved: tag.Digest, Stale: notCompared(tag.Err)}
 	}
-	if labels.tag.moved == "" || labels.tag.moved == labels.digest {
-		labels.tag.moved = ""
-		r.pool.Forget(keyOf(stack))
+	if labels.Tag.Moved == "" || labels.Tag.Moved == labels.Digest {
+		labels.Tag.Moved = ""
+		r.Pool.Forget(client.ObjectKeyFromObject(stack))
 		return nil
 	}
-	if labels.digest != "" {
+	if labels.Digest != "" {
 		noteMove(stack, labels, following, report)
 	}
 	if following {
 		r.follow(target, stack, image, labels)
 	} else {
-		r.pool.Forget(keyOf(stack))
+		r.Pool.Forget(client.ObjectKeyFromObject(stack))
 	}
 	return nil
 }
 
 // withoutComparison returns a message if a stack has to follow its tag but cannot, and an empty string otherwise.
-func withoutComparison(stack *stack, image *resolvedImage) string {
+func withoutComparison(stack *stack, image *Image) string {
 	switch {
 	case stack.Spec.Distribution.ImageUpdates != v1alpha2.ImageUpdatesFollow:
 		return ""
-	case !image.config.Registries.ReadLabels:
+	case !image.Config.Registries.ReadLabels:
 		return "The pods do not follow the tag of their image: spec.distribution.imageUpdates is Follow, but the operator does not read images; " +
 			"set registries.readLabels in the operator's configuration to true, or remove spec.distribution.imageUpdates"
 	default:
@@ -103,15 +105,15 @@ func waitForTag(image string) error {
 }
 
 // toldBefore returns the tag's state from the status, for an operator that has not queried the registry yet.
-func toldBefore(stack *stack, labels *imageLabels) imageTag {
-	var told imageTag
-	if in := stack.Status.ResolvedDistribution; in != nil && in.Image == labels.distribution.Image &&
-		in.Digest == labels.digest {
-		told.moved = in.TagDigest
+func toldBefore(stack *stack, labels *Labels) Tag {
+	var told Tag
+	if in := stack.Status.ResolvedDistribution; in != nil && in.Image == labels.Distribution.Image &&
+		in.Digest == labels.Digest {
+		told.Moved = in.TagDigest
 	}
 	for _, condition := range stack.Status.Conditions {
 		if condition.Type == v1alpha2.ConditionDegraded && strings.HasPrefix(condition.Message, cannotCompare) {
-			told.stale = condition.Message
+			told.Stale = condition.Message
 		}
 	}
 	return told
@@ -129,8 +131,8 @@ func notCompared(err error) string {
 }
 
 // noteMove adds an event unless the status already reports the move.
-func noteMove(stack *stack, labels *imageLabels, following bool, report *report.Report) {
-	if in := stack.Status.ResolvedDistribution; in != nil && in.TagDigest == labels.tag.moved {
+func noteMove(stack *stack, labels *Labels, following bool, report *report.Report) {
+	if in := stack.Status.ResolvedDistribution; in != nil && in.TagDigest == labels.Tag.Moved {
 		return
 	}
 	what := "The pods keep the old image; set spec.distribution.imageUpdates to Follow to run the new image"
@@ -139,44 +141,44 @@ func noteMove(stack *stack, labels *imageLabels, following bool, report *report.
 			"operator cannot use the new image, the pods keep the old image"
 	}
 	report.Normal(v1alpha2.EventImageTagMoved, fmt.Sprintf("The tag of image %q moved from %s to %s. %s",
-		labels.distribution.Image, labels.digest, labels.tag.moved, what))
+		labels.Distribution.Image, labels.Digest, labels.Tag.Moved, what))
 }
 
 // follow selects the image that the tag refers to. If the image is not from the catalog, follow selects it only after
 // the operator has read it. If the stack cannot use the image, the stack keeps the running image.
-func (r *Reconciler) follow(target registry.Target, stack *stack, image *resolvedImage, labels *imageLabels) {
+func (r *Reader) follow(target registry.Target, stack *stack, image *Image, labels *Labels) {
 	if image.From == v1alpha2.ImageFromCatalogue {
-		r.pool.Forget(keyOf(stack))
-		labels.digest, labels.tag.moved = labels.tag.moved, ""
+		r.Pool.Forget(client.ObjectKeyFromObject(stack))
+		labels.Digest, labels.Tag.Moved = labels.Tag.Moved, ""
 		return
 	}
-	target.Image += "@" + labels.tag.moved
-	outcome, ended := r.pool.Read(target)
+	target.Image += "@" + labels.Tag.Moved
+	outcome, ended := r.Pool.Read(target)
 	if !ended {
 		return
 	}
 	if err := labels.adopt(outcome, stack, image); err != nil {
-		labels.tag.stale = fmt.Sprintf("The tag of image %q refers to %s, but the pods keep %s because the operator cannot use the new image: %s",
-			image.Distribution.Image, labels.tag.moved, labels.digest, status.Shorten(err.Error(), maxCause))
+		labels.Tag.Stale = fmt.Sprintf("The tag of image %q refers to %s, but the pods keep %s because the operator cannot use the new image: %s",
+			image.Distribution.Image, labels.Tag.Moved, labels.Digest, status.Shorten(err.Error(), maxCause))
 	}
 }
 
 // adopt replaces the running image with the image that the operator has read. It returns an error if the read failed or
 // the stack cannot use the image.
-func (l *imageLabels) adopt(outcome registry.Outcome, stack *stack, image *resolvedImage) error {
+func (l *Labels) adopt(outcome registry.Outcome, stack *stack, image *Image) error {
 	if outcome.Err != nil {
 		return outcome.Err
 	}
 	read := outcome.Image
-	if l.config != nil && read.Config == nil {
+	if l.Config != nil && read.Config == nil {
 		return fmt.Errorf("the labels of the new image contain no configuration; add the configuration with %q",
 			"kubectl llamastack image label")
 	}
 	changed := image.Distribution.WithLabel(read.Release, read.ReleaseLabel == registry.LabelRelease)
 	changed.Entrypoint = read.Entrypoint
-	l.distribution, l.digest, l.tag = changed, read.Digest, imageTag{}
+	l.Distribution, l.Digest, l.Tag = changed, read.Digest, Tag{}
 	if wantsLabeledBase(stack) {
-		l.config = read.Config
+		l.Config = read.Config
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package controller
+package images
 
 import (
 	"context"
@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"strings"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve/registry"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/facts"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
@@ -17,32 +20,32 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 )
 
-// imageLabels holds the content of an image's labels.
-type imageLabels struct {
-	// distribution is the image's distribution, with the release from its label.
-	distribution distribution.Resolved
-	// config is the configuration in the labels. Nil means that the stack's base is not from the labels. The field
-	// `digest` is the image's digest.
-	config []byte
-	digest string
-	// tag is the result of comparing the running image with its tag.
-	tag imageTag
-	// unread is the failure for a stack that needs a configuration that was not read. Nil means that the reconcile
+// Labels holds the content of an image's labels.
+type Labels struct {
+	// Distribution is the image's distribution, with the release from its label.
+	Distribution distribution.Resolved
+	// Config is the configuration in the labels. Nil means that the stack's base is not from the labels. The field
+	// `Digest` is the image's digest.
+	Config []byte
+	Digest string
+	// Tag is the result of comparing the running image with its tag.
+	Tag Tag
+	// Unread is the failure for a stack that needs a configuration that was not read. Nil means that the reconcile
 	// continues.
-	unread error
+	Unread error
 }
 
-// imageLabels collects the content of the image's labels: its configuration and the server's release. The operator does
+// Labels collects the content of the image's labels: its configuration and the server's release. The operator does
 // not read catalog images, because their configurations and releases are known. It reads any other image once, and uses
 // the result until the image, name or version in spec.distribution changes, or until a tag moves that the stack
 // follows. A stack whose image cannot be read waits if it has no other base, or if its running configuration is from
 // the image. The running pods then do not change.
-func (r *Reconciler) imageLabels(
-	ctx context.Context, stack *stack, image *resolvedImage, workload *workload, report *report.Report,
-) (imageLabels, error) {
-	registries, running := image.config.Registries, &workload.Record
-	r.pool.Configure(registryOptions(registries, r.identities))
-	found, known := imageLabels{distribution: image.Distribution}, image.From == v1alpha2.ImageFromCatalogue
+func (r *Reader) Labels(
+	ctx context.Context, stack *stack, image *Image, workload *facts.Running, report *report.Report,
+) (Labels, error) {
+	registries, running := image.Config.Registries, &workload.Record
+	r.Pool.Configure(registryOptions(registries, r.identities))
+	found, known := Labels{Distribution: image.Distribution}, image.From == v1alpha2.ImageFromCatalogue
 	if !known {
 		var err error
 		if known, err = r.recordedLabels(ctx, stack, workload, &found); err != nil {
@@ -52,35 +55,35 @@ func (r *Reconciler) imageLabels(
 	if known {
 		return found, r.compareTag(stack, image, &found, running, report)
 	}
-	r.pool.Unwatch(keyOf(stack))
+	r.Pool.Unwatch(client.ObjectKeyFromObject(stack))
 	if !registries.ReadLabels {
-		found.unread = withoutLabels(stack, &found.distribution, running)
+		found.Unread = withoutLabels(stack, &found.Distribution, running)
 		return found, nil
 	}
 	var read *registry.Image
-	if read, found.unread = r.readImage(stack, &found.distribution, running, report); read == nil {
+	if read, found.Unread = r.readImage(stack, &found.Distribution, running, report); read == nil {
 		return found, nil
 	}
-	found.distribution = found.distribution.WithLabel(read.Release, read.ReleaseLabel == registry.LabelRelease)
+	found.Distribution = found.Distribution.WithLabel(read.Release, read.ReleaseLabel == registry.LabelRelease)
 	if wantsLabeledBase(stack) && read.Config != nil {
-		found.config, found.digest, found.distribution.Entrypoint = read.Config, read.Digest, read.Entrypoint
+		found.Config, found.Digest, found.Distribution.Entrypoint = read.Config, read.Digest, read.Entrypoint
 	}
 	if follows(stack, image) {
-		found.digest, found.distribution.Entrypoint = read.Digest, read.Entrypoint
+		found.Digest, found.Distribution.Entrypoint = read.Digest, read.Entrypoint
 	}
 	return found, nil
 }
 
 // readImage returns the stack's image if the image was read. Otherwise, it returns a nil image. The error is then the
 // failure if the stack has to wait, or nil if the stack continues without the image.
-func (r *Reconciler) readImage(
+func (r *Reader) readImage(
 	stack *stack, image *distribution.Resolved, running *rollout.Record, report *report.Report,
 ) (*registry.Image, error) {
 	target, err := imageTarget(stack, image.Image, running)
 	if err != nil {
 		return nil, err
 	}
-	outcome, ended := r.pool.Read(target)
+	outcome, ended := r.Pool.Read(target)
 	switch {
 	case !ended:
 		return nil, &status.Failure{
@@ -101,35 +104,35 @@ func wantsLabeledBase(stack *stack) bool {
 
 // recordedLabels sets the labels from the record of an earlier read of the image. It returns false if there is no such
 // record.
-func (r *Reconciler) recordedLabels(
-	ctx context.Context, stack *stack, workload *workload, labels *imageLabels,
+func (r *Reader) recordedLabels(
+	ctx context.Context, stack *stack, workload *facts.Running, labels *Labels,
 ) (bool, error) {
 	running := &workload.Record
 	found := running.Distribution
-	if !workload.SameImage(stack.Spec.Distribution, labels.distribution.Image) {
+	if !workload.SameImage(stack.Spec.Distribution, labels.Distribution.Image) {
 		return false, nil
 	}
 	if wantsLabeledBase(stack) {
 		switch v1alpha2.ConfigSource(running.BaseSource) {
 		case v1alpha2.ConfigSourceEmbedded:
-			if labels.distribution.Base == nil {
+			if labels.Distribution.Base == nil {
 				return false, nil
 			}
 		case v1alpha2.ConfigSourceOCILabel:
-			kept, err := r.configMaps.KeptBase(ctx, keyOf(stack), stack.UID, running.BaseConfigMap)
+			kept, err := r.keptBase(ctx, client.ObjectKeyFromObject(stack), stack.UID, running.BaseConfigMap)
 			if kept == nil || err != nil {
 				return false, err
 			}
-			labels.config = kept
+			labels.Config = kept
 		default:
-			if !withoutBase(stack, &labels.distribution, running) {
+			if !withoutBase(stack, &labels.Distribution, running) {
 				return false, nil
 			}
 		}
 	}
 	labels.keepDigest(found)
 	if found.Label != "" {
-		labels.distribution = labels.distribution.WithLabel(found.Label, true)
+		labels.Distribution = labels.Distribution.WithLabel(found.Label, true)
 	}
 	return true, nil
 }
@@ -237,5 +240,5 @@ func imageTarget(stack *stack, image string, running *rollout.Record) (registry.
 	if found.Digest != "" && found.Image == image && !strings.Contains(image, "@") {
 		image += "@" + found.Digest // the stored base no longer exists, so the operator reads the same image again
 	}
-	return registry.Target{Stack: keyOf(stack), Image: image, Credentials: credentials}, nil
+	return registry.Target{Stack: client.ObjectKeyFromObject(stack), Image: image, Credentials: credentials}, nil
 }

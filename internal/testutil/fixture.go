@@ -3,11 +3,18 @@ package testutil
 import (
 	"context"
 	"slices"
+	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 )
 
 // Uncached replaces a cache. It reads without a cache, and emulates the indexes of a cache, which an API server does not
@@ -66,4 +73,32 @@ func (u Uncached) indexed(index fields.Selector, object client.Object) bool {
 		}
 	}
 	return false
+}
+
+// NewOperatorConfigMap returns the operator's ConfigMap with one key.
+func NewOperatorConfigMap(key, value string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: names.OperatorNamespace, Name: names.OperatorConfigMap},
+		Data:       map[string]string{key: value},
+	}
+}
+
+// NewStack decodes a spec strictly, and returns a stack with that spec.
+func NewStack(t testing.TB, spec string) *v1alpha2.LlamaStackDistribution {
+	t.Helper()
+	object := &v1alpha2.LlamaStackDistribution{}
+	object.SetGroupVersionKind(v1alpha2.GroupVersionKind)
+	object.Name, object.Namespace, object.UID, object.Generation = "my", "team", "uid-of-my", 1
+	if err := yaml.UnmarshalStrict([]byte(spec), &object.Spec); err != nil {
+		t.Fatal(err)
+	}
+	return object
+}
+
+// ChildMeta returns the metadata of an object that the stack controls.
+func ChildMeta(stack *v1alpha2.LlamaStackDistribution, name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{
+		Namespace: stack.Namespace, Name: name, Labels: names.Labels(stack.Name),
+		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(stack, v1alpha2.GroupVersionKind)},
+	}
 }

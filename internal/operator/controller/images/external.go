@@ -1,35 +1,38 @@
-package controller
+package images
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve/registry"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/externalprovider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/facts"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 )
 
-// externalImages holds the metadata in the images of external providers, by the provider's ID.
-type externalImages struct {
-	packages map[string]*externalprovider.Package
-	digests  map[string]string
+// External holds the metadata in the images of external providers, by the provider's ID.
+type External struct {
+	Packages map[string]*externalprovider.Package
+	Digests  map[string]string
 }
 
-// externalImages collects the metadata in the images of external providers. The operator reads each image once, and
+// External collects the metadata in the images of external providers. The operator reads each image once, and
 // uses the result until the spec contains a different image. The stack waits until the attempts to read the images have
 // finished. If an attempt fails, the pods read the missing metadata before the server starts.
-func (r *Reconciler) externalImages(
-	stack *stack, wishes *intent.Intent, image *resolvedImage, workload *workload, report *report.Report,
-) (externalImages, error) {
-	found := externalImages{map[string]*externalprovider.Package{}, map[string]string{}}
+func (r *Reader) External(
+	stack *stack, spec *intent.Intent, image *Image, workload *facts.Running, report *report.Report,
+) (External, error) {
+	found := External{map[string]*externalprovider.Package{}, map[string]string{}}
 	var unread []externalImage
-	for i := range wishes.External {
-		provider := &wishes.External[i]
+	for i := range spec.External {
+		provider := &spec.External[i]
 		known, err := plan.RecordedImage(workload.Record.External, provider)
 		if err != nil {
 			return found, err
@@ -41,8 +44,8 @@ func (r *Reconciler) externalImages(
 			unread = append(unread, imageToRead(provider, known))
 		}
 	}
-	if len(unread) == 0 || !image.config.Registries.ReadLabels {
-		r.pool.ForgetProviders(keyOf(stack))
+	if len(unread) == 0 || !image.Config.Registries.ReadLabels {
+		r.Pool.ForgetProviders(client.ObjectKeyFromObject(stack))
 		return found, nil
 	}
 	outcomes, err := r.readExternalImages(stack, unread)
@@ -69,18 +72,18 @@ func imageToRead(provider *intent.ExternalProvider, known *plan.ExternalImage) e
 
 // readExternalImages returns the outcomes of reading images. Until the attempts for all images have finished, it
 // returns a failure.
-func (r *Reconciler) readExternalImages(stack *stack, unread []externalImage) (map[string]registry.Outcome, error) {
+func (r *Reader) readExternalImages(stack *stack, unread []externalImage) (map[string]registry.Outcome, error) {
 	credentials, err := credentialsOf(stack)
 	if err != nil {
 		return nil, err
 	}
-	target := registry.Providers{Stack: keyOf(stack), Credentials: credentials}
+	target := registry.Providers{Stack: client.ObjectKeyFromObject(stack), Credentials: credentials}
 	for _, wanted := range unread {
 		if !slices.Contains(target.Images, wanted.image) {
 			target.Images = append(target.Images, wanted.image)
 		}
 	}
-	outcomes, ended := r.pool.ReadProviders(target)
+	outcomes, ended := r.Pool.ReadProviders(target)
 	if !ended {
 		return nil, &status.Failure{
 			Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonReadingExternalProviders, Unknown: true,
@@ -91,17 +94,17 @@ func (r *Reconciler) readExternalImages(stack *stack, unread []externalImage) (m
 	return outcomes, nil
 }
 
-func (f *externalImages) add(id string, known *plan.ExternalImage) {
+func (f *External) add(id string, known *plan.ExternalImage) {
 	if known.Package != nil {
-		f.packages[id] = known.Package
+		f.Packages[id] = known.Package
 	}
 	if known.Digest != "" {
-		f.digests[id] = known.Digest
+		f.Digests[id] = known.Digest
 	}
 }
 
 // addRead adds the metadata that was read. It returns a note about labels that could not be read, or an empty string.
-func (f *externalImages) addRead(unread []externalImage, outcomes map[string]registry.Outcome) (note string) {
+func (f *External) addRead(unread []externalImage, outcomes map[string]registry.Outcome) (note string) {
 	var failed []string
 	for _, wanted := range unread {
 		outcome := outcomes[wanted.image]
