@@ -2,14 +2,15 @@ package controller
 
 import (
 	"context"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/probe"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/caches"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/images"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/observe"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
@@ -30,8 +31,9 @@ func NewDirect(ctx context.Context, recorder events.EventRecorder, options Optio
 		return nil, err
 	}
 	noRequeue := func(context.Context, types.NamespacedName) {}
-	r.prober = probe.New(probe.Options{
-		Locate: r.locate, Dial: options.DialServer, Interval: options.ProbeInterval, Notify: noRequeue,
+	r.observer = observe.New(observe.Options{
+		Cache: r.cache, Now: func() time.Time { return r.now() }, Dial: options.DialServer,
+		Interval: options.ProbeInterval, Notify: noRequeue,
 	})
 	r.images = images.New(images.Options{
 		Direct: options.Direct, KeptBase: r.configMaps.KeptBase, TagInterval: options.TagInterval, Notify: noRequeue,
@@ -42,7 +44,7 @@ func NewDirect(ctx context.Context, recorder events.EventRecorder, options Optio
 // StartWorkers makes the reconciler query servers and read images until ctx ends, as an operator does. The results do
 // not requeue stacks. The next reconcile uses them.
 func StartWorkers(ctx context.Context, r *Reconciler) {
-	for _, worker := range []manager.Runnable{r.prober, r.images.Pool} {
+	for _, worker := range []manager.Runnable{r.observer.Prober, r.images.Pool} {
 		go func() { _ = worker.Start(ctx) }()
 	}
 }

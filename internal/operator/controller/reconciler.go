@@ -15,7 +15,6 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/apply"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/probe"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/stub"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
@@ -25,6 +24,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/hosts"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/images"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/metrics"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/observe"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/watch"
 )
@@ -45,7 +45,7 @@ type Reconciler struct {
 	hosts      *hosts.Hosts
 	writer     *report.Writer
 	images     *images.Reader
-	prober     *probe.Prober
+	observer   *observe.Observer
 	recorder   events.EventRecorder
 	retries    retries
 	largePlans largePlans
@@ -56,7 +56,6 @@ type Reconciler struct {
 
 	apis          *caches.APIs
 	settings      *resolve.OperatorConfig
-	available     available
 	relatedImages distribution.Overrides
 	version       string
 	openShift     bool
@@ -161,6 +160,6 @@ func (r *Reconciler) forget(name types.NamespacedName) {
 	r.writer.Forget(name)
 	metrics.Forget(name)
 	r.images.Forget(name)
-	r.prober.Forget(name)
+	r.observer.Prober.Forget(name)
 	r.retries.forget(reconcile.Request{NamespacedName: name})
 }

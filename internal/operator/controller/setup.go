@@ -26,6 +26,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/caches"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/hosts"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/images"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/observe"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/watch"
 )
@@ -134,16 +135,15 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 // addWorkers adds the prober for servers and the image reader to the manager. If the operator reads mirror sets,
 // addWorkers also adds the watches for the mirror sets.
 func (r *Reconciler) addWorkers(mgr ctrl.Manager, options Options) error {
-	r.prober = probe.New(probe.Options{
-		Locate: r.locate, Refused: apiServerAddress(mgr.GetConfig().Host),
-		Dial: options.DialServer, Interval: options.ProbeInterval, Notify: r.stacks.Requeue,
-		Log: mgr.GetLogger().WithName("probe"),
+	r.observer = observe.New(observe.Options{
+		Cache: r.cache, Now: r.now, APIServer: mgr.GetConfig().Host, Dial: options.DialServer,
+		Interval: options.ProbeInterval, Notify: r.stacks.Requeue, Log: mgr.GetLogger().WithName("probe"),
 	})
 	r.images = images.New(images.Options{
 		Direct: options.Direct, KeptBase: r.configMaps.KeptBase, Identities: options.Identities,
 		Notify: r.stacks.Requeue, TagInterval: options.TagInterval, Log: mgr.GetLogger().WithName("registry"),
 	})
-	workers := map[string]manager.Runnable{"prober": r.prober, "image reader": r.images.Pool}
+	workers := map[string]manager.Runnable{"prober": r.observer.Prober, "image reader": r.images.Pool}
 	if options.MirrorSets != nil {
 		mirrors := caches.NewMirrorSets(options.MirrorSets, mgr.GetRESTMapper(), r.images.Pool.Mirror,
 			mgr.GetLogger().WithName("mirrors"))

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -82,20 +81,10 @@ func (r *Reconciler) apply(
 
 // imageOf returns the image of the server's container. It differs from the resolved image if the live template is kept.
 func imageOf(stack *stack, deployment *appsv1.Deployment) string {
-	if server := serverContainer(stack, deployment); server != nil {
+	if server := render.ServerContainer(stack, &deployment.Spec.Template.Spec); server != nil {
 		return server.Image
 	}
 	return ""
-}
-
-// serverContainer returns the container of the server, or nil if the template has no such container.
-func serverContainer(stack *stack, deployment *appsv1.Deployment) *corev1.Container {
-	containers, name := deployment.Spec.Template.Spec.Containers, names.ServerContainer(stack.Annotations)
-	i := slices.IndexFunc(containers, func(c corev1.Container) bool { return c.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return &containers[i]
 }
 
 // applyPods applies the objects that the pods need to start, their NetworkPolicy if it does not exist yet, and then the

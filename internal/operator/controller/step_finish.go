@@ -1,11 +1,11 @@
 package controller
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -15,12 +15,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/profile"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/retention"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/metrics"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/observe"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 )
 
@@ -68,7 +68,11 @@ func (r *Reconciler) observe(
 	if err != nil {
 		return observed, "", err
 	}
-	live, external := s.live(), s.externalProviders()
+	live := s.live()
+	var external []status.ExternalProvider
+	if s.intent != nil { // the spec is valid
+		external = observe.ExternalProviders(s.intent, s.planned.plan, s.external.Packages)
+	}
 	observed = status.Workload(status.WorkloadInput{
 		Deployment: live.Deployment, ReplicaSets: live.ReplicaSets, Pods: pods, Claims: claims,
 		Earlier: s.runsEarlier(failure), Kept: s.owned.decision.Outcome == rollout.KeepTemplate,
@@ -79,15 +83,34 @@ func (r *Reconciler) observe(
 	s.stack.Status.AvailableReplicas = observed.AvailableReplicas
 	var answer probe.Answer
 	if s.serves(failure) && s.stack.DeletionTimestamp == nil {
-		answer, releaseNote = r.observeServer(s, pods, observed.Mixed)
+		answer, releaseNote = r.observer.Server(&observe.Pass{
+			Stack: s.stack, Intent: s.intent, Image: &s.labels.Distribution, Decision: &s.owned.decision,
+			Deployment: live.Deployment, Pods: pods, Mixed: observed.Mixed, Secrets: s.secrets.values, Report: &s.report,
+		})
 	}
-	if err := r.observeExternal(ctx, s, external, pods, answer, failure); err != nil {
-		return observed, "", err
+	var inTry []corev1.Pod
+	if len(external) > 0 && isTry(failure) {
+		if inTry, err = tried(ctx, s.stack, r.cache); err != nil {
+			return observed, "", err
+		}
+	}
+	if s.intent != nil {
+		r.observer.External(s.stack, status.ExternalInput{
+			Providers: external, Deployment: live.Deployment, ReplicaSets: live.ReplicaSets, Pods: pods, Tried: inTry,
+			Listed: answer.Providers,
+		}, answer.Concluded, &s.report)
 	}
 	s.reportLeft()
 	s.reportPaused(failure)
 	s.reportLostReferences(failure)
 	return observed, releaseNote, r.reportAutoscaler(s)
+}
+
+// isTry reports whether a failure means that a preflight pod is testing a change, or that the change failed in such a
+// pod.
+func isTry(failure *status.Failure) bool {
+	return failure != nil && (failure.Reason == v1alpha2.ReasonPreflightInProgress ||
+		failure.Reason == v1alpha2.ReasonPreflightFailed)
 }
 
 // serves reports whether the running pods match the spec. Only then do the settings in the spec apply to queries to the
@@ -176,7 +199,7 @@ func (s *state) keepWarnings() {
 func (r *Reconciler) describe(s *state) {
 	now, name, made := &s.stack.Status, s.stack.Name, s.planned.plan
 	now.Selector = labels.SelectorFromSet(names.Selector(name)).String()
-	r.setVersion(now, func(v *v1alpha2.VersionStatus) { v.OperatorVersion = r.version })
+	observe.SetVersion(now, r.now(), func(v *v1alpha2.VersionStatus) { v.OperatorVersion = r.version })
 	if !s.applied.deployed() {
 		return
 	}
@@ -199,23 +222,7 @@ func (r *Reconciler) describe(s *state) {
 	if made.Config != nil {
 		now.ConfigGeneration = configGeneration(made, s.applied.objects)
 	}
-	r.describeDistributions(s)
-}
-
-// describeDistributions sets the fields about distributions that users of v1alpha1 read. For a stack that was not
-// created as v1alpha1, it removes the fields, because they would repeat the spec and the operator's catalog.
-func (r *Reconciler) describeDistributions(s *state) {
-	var own v1alpha2.DistributionConfigStatus
-	if now := s.stack.Status.DistributionConfig; now != nil {
-		own = *now
-	}
-	own.ActiveDistribution, own.AvailableDistributions = "", nil
-	if profile.Of(s.stack.Annotations).WholeStatus {
-		own.ActiveDistribution = cmp.Or(s.stack.Spec.Distribution.Name, s.labels.Distribution.Image)
-		own.AvailableDistributions = r.available.with(s.image.Overrides.All)
-	}
-	s.stack.Status.DistributionConfig = &own
-	dropEmptyConfig(&s.stack.Status)
+	r.observer.Distributions(s.stack, &s.labels.Distribution, s.image.Overrides.All)
 }
 
 // serviceURL returns the URL of the server inside the cluster.

@@ -18,6 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/refusal"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/observe"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 )
 
@@ -58,7 +59,7 @@ func (r *Reconciler) preflight(
 	if i < 0 {
 		return r.startPreflight(ctx, stack, workload, made, own, name, report)
 	}
-	return r.judgePreflight(&tried[i], externalProviders(made.input.Intent, made.plan, made.input.Packages), dropOthers,
+	return r.judgePreflight(&tried[i], observe.ExternalProviders(made.input.Intent, made.plan, made.input.Packages), dropOthers,
 		report)
 }
 

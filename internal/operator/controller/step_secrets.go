@@ -10,10 +10,10 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 )
@@ -29,7 +29,7 @@ type secrets struct {
 // readSecrets checks the referenced Secrets and computes a digest of their values, so that a change to a value replaces
 // the pods.
 func (r *Reconciler) readSecrets(
-	ctx context.Context, stack *stack, wishes *intent.Intent, line *release.Release, budget *resolve.Budget,
+	ctx context.Context, stack *stack, wishes *intent.Intent, image *distribution.Resolved, budget *resolve.Budget,
 	report *report.Report,
 ) (secrets, error) {
 	uses := wishes.Secrets
@@ -44,7 +44,7 @@ func (r *Reconciler) readSecrets(
 	own := key.For(stack.Namespace)
 	values, err := resolve.Secrets(ctx, r.direct, resolve.SecretQuery{
 		Namespace: stack.Namespace, Cache: r.cache, Uses: uses, Key: own, Budget: budget,
-		Text: stackconfig.WantsText(wishes, line), Now: r.now(),
+		Text: stackconfig.WantsText(wishes, image.Release), Now: r.now(),
 	})
 	if err != nil {
 		return secrets{}, err

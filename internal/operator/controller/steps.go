@@ -38,7 +38,7 @@ var steps = []step{
 		return err
 	}},
 	{"secrets", v1alpha2.ConditionSecretsResolved, func(ctx context.Context, r *Reconciler, s *state) (err error) {
-		s.secrets, err = r.readSecrets(ctx, s.stack, s.intent, s.labels.Distribution.Release, &s.budget, &s.report)
+		s.secrets, err = r.readSecrets(ctx, s.stack, s.intent, &s.labels.Distribution, &s.budget, &s.report)
 		return err
 	}},
 	{"base", v1alpha2.ConditionConfigGenerated, func(ctx context.Context, r *Reconciler, s *state) (err error) {

@@ -1,15 +1,11 @@
-package controller
+package observe
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/probe"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/externalprovider"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
@@ -18,17 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 )
 
-// externalProviders returns the external providers in the plan, or all those in the spec if there is no plan, with the
-// metadata that the operator read from their images. It returns nil if the spec is invalid.
-func (s *state) externalProviders() []status.ExternalProvider {
-	if s.intent == nil {
-		return nil
-	}
-	return externalProviders(s.intent, s.planned.plan, s.external.Packages)
-}
-
-// externalProviders returns the external providers that a plan installs, or all those in the spec if there is no plan.
-func externalProviders(
+// ExternalProviders returns the external providers that a plan installs, or all those in the spec if there is no plan.
+func ExternalProviders(
 	wishes *intent.Intent, made *plan.Plan, packages map[string]*externalprovider.Package,
 ) []status.ExternalProvider {
 	var all []status.ExternalProvider
@@ -47,48 +34,24 @@ func externalProviders(
 	return all
 }
 
-// observeExternal writes the progress of the external providers in the pods to the status, and adds events about
-// changes.
-func (r *Reconciler) observeExternal(
-	ctx context.Context, s *state, external []status.ExternalProvider, pods []corev1.Pod, answer probe.Answer,
-	failure *status.Failure,
-) error {
-	if s.intent == nil { // the spec is invalid
-		return nil
-	}
-	now, before := &s.stack.Status, s.stack.Status.ExternalProviders
-	if len(external) == 0 {
+// External writes the progress of the external providers in the pods to the status, and adds events about changes. The
+// server has concluded if its list of providers is complete.
+func (o *Observer) External(stack *stack, in status.ExternalInput, concluded bool, report *report.Report) {
+	now, before := &stack.Status, stack.Status.ExternalProviders
+	if len(in.Providers) == 0 {
 		now.ExternalProviders = nil
-		return nil
+		return
 	}
-	var inTry []corev1.Pod
-	if isTry(failure) {
-		var err error
-		if inTry, err = tried(ctx, s.stack, r.cache); err != nil {
-			return err
-		}
-	}
-	live := s.live()
-	judged, until := status.ExternalProviders(status.ExternalInput{
-		Providers: external, Deployment: live.Deployment, ReplicaSets: live.ReplicaSets, Pods: pods, Tried: inTry,
-		Listed: answer.Providers, Now: r.now(),
-	})
+	in.Now = o.now()
+	judged, until := status.ExternalProviders(in)
 	if !until.IsZero() {
-		s.report.Requeue(until)
+		report.Requeue(until)
 	}
-	if !answer.Concluded {
+	if !concluded {
 		keepWarnings(judged, before)
 	}
 	now.ExternalProviders = judged
-	reportExternal(judged, before, &s.report)
-	return nil
-}
-
-// isTry reports whether a failure means that a preflight pod is testing a change, or that the change failed in such a
-// pod.
-func isTry(failure *status.Failure) bool {
-	return failure != nil && (failure.Reason == v1alpha2.ReasonPreflightInProgress ||
-		failure.Reason == v1alpha2.ReasonPreflightFailed)
+	reportExternal(judged, before, report)
 }
 
 // keepWarnings keeps the warnings about ready providers until a restarted operator has queried the server.

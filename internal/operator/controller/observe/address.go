@@ -1,4 +1,4 @@
-package controller
+package observe
 
 import (
 	"context"
@@ -13,17 +13,16 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/probe"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
 )
 
 // locate returns the address of a pod of the target's Deployment, from the caches. It does not use the Service: a
 // tenant can make a Service lead to any address, and the operator passes the NetworkPolicies of all stacks.
-func (r *Reconciler) locate(ctx context.Context, target probe.Target) (netip.Addr, error) {
+func (o *Observer) locate(ctx context.Context, target probe.Target) (netip.Addr, error) {
 	var sets appsv1.ReplicaSetList
 	var pods corev1.PodList
 	for _, list := range []client.ObjectList{&sets, &pods} {
-		err := r.cache.List(ctx, list, client.InNamespace(target.Stack.Namespace),
+		err := o.cache.List(ctx, list, client.InNamespace(target.Stack.Namespace),
 			client.MatchingLabels(names.Selector(target.Stack.Name)), client.UnsafeDisableDeepCopy)
 		if err != nil {
 			return netip.Addr{}, fmt.Errorf("list the cached pods of the server: %w", err)
@@ -39,16 +38,6 @@ func (r *Reconciler) locate(ctx context.Context, target probe.Target) (netip.Add
 		}
 	}
 	return netip.Addr{}, probe.ErrHostNetwork
-}
-
-// serverPort returns the port of the server's container, according to the running template.
-func serverPort(s *stack, deployment *appsv1.Deployment) int32 {
-	if server := serverContainer(s, deployment); server != nil {
-		if port := render.ServerPort(server.Ports); port != nil {
-			return port.ContainerPort
-		}
-	}
-	return render.Port(&s.Spec)
 }
 
 // apiServerAddress returns the address of the API server in the operator's own configuration, or nothing if the

@@ -1,12 +1,16 @@
-package controller
+package observe
 
 import (
+	"cmp"
+	"maps"
 	"slices"
+	"sync"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/probe"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/cabundle"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/profile"
@@ -111,4 +115,46 @@ func certificateOf(spec *v1alpha2.LlamaStackDistributionSpec, secrets resolve.Va
 	}
 	chain, _ := secrets.Get(secret, names.TLSCertificate)
 	return cabundle.Fingerprint(chain)
+}
+
+// Distributions sets the fields about distributions that users of v1alpha1 read. For a stack that was not
+// created as v1alpha1, it removes the fields, because they would repeat the spec and the operator's catalog.
+func (o *Observer) Distributions(
+	stack *stack, image *distribution.Resolved, overrides distribution.Overrides,
+) {
+	var own v1alpha2.DistributionConfigStatus
+	if now := stack.Status.DistributionConfig; now != nil {
+		own = *now
+	}
+	own.ActiveDistribution, own.AvailableDistributions = "", nil
+	if profile.Of(stack.Annotations).WholeStatus {
+		own.ActiveDistribution = cmp.Or(stack.Spec.Distribution.Name, image.Image)
+		own.AvailableDistributions = o.available.with(overrides)
+	}
+	stack.Status.DistributionConfig = &own
+	dropEmptyConfig(&stack.Status)
+}
+
+// available caches the names of the operator's distributions and their images for the statuses of v1alpha1 stacks. The
+// names and images change only with the operator's ConfigMap.
+type available struct {
+	mu        sync.Mutex
+	overrides distribution.Overrides
+	images    map[string]string
+}
+
+// with returns the image of each distribution for the given image overrides. Callers must not change the result.
+func (a *available) with(overrides distribution.Overrides) map[string]string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.images != nil && maps.Equal(a.overrides, overrides) {
+		return a.images
+	}
+	a.overrides, a.images = overrides, map[string]string{}
+	for _, name := range distribution.Known(overrides) {
+		if known, err := distribution.Resolve(name, "", "", overrides); err == nil {
+			a.images[name] = known.Image
+		}
+	}
+	return a.images
 }

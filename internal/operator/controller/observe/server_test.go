@@ -1,4 +1,4 @@
-package controller
+package observe
 
 import (
 	"slices"
@@ -11,6 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 )
@@ -128,7 +129,7 @@ func TestServesTLS(t *testing.T) {
 		"HTTPS probe of a sidecar": {[]corev1.Container{{Name: "sidecar", ReadinessProbe: probe("HTTPS")}}, false},
 		"probe without HTTP":       {[]corev1.Container{{Name: names.Container, ReadinessProbe: &corev1.Probe{}}}, false},
 	} {
-		if got := servesTLS(&corev1.PodSpec{Containers: tc.containers}, names.Container); got != tc.want {
+		if got := servesTLS(render.ServerContainer(&stack{}, &corev1.PodSpec{Containers: tc.containers})); got != tc.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
