@@ -17,8 +17,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 )
 
-// Uncached replaces a cache. It reads without a cache, and emulates the indexes of a cache, which an API server does not
-// have.
+// Uncached replaces a cache. It reads without a cache, and emulates the indexes of a cache, which an API server does
+// not have.
 type Uncached struct {
 	cache.Cache
 	client.Reader

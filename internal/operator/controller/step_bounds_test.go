@@ -72,7 +72,8 @@ func TestBoundsOfAStack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			own := testutil.NewStack(t, tc.spec)
 			own.CreationTimestamp = metav1.NewTime(time.Unix(1e9, 0))
-			f := newFixture(t, append(tc.others, own.DeepCopy(), testutil.NewOperatorConfigMap(operatorconfig.KeyBounds, tc.rules))...)
+			config := testutil.NewOperatorConfigMap(operatorconfig.KeyBounds, tc.rules)
+			f := newFixture(t, append(tc.others, own.DeepCopy(), config)...)
 			_, err := f.runSteps(t, own, "bounds")
 			var want *status.Failure
 			if tc.message != "" {
@@ -88,7 +89,8 @@ func TestBoundsOfAStack(t *testing.T) {
 // TestStacksOfOneSecond checks that a stack waits until the other stacks of its second are known, if there are too
 // many.
 func TestStacksOfOneSecond(t *testing.T) {
-	own, other := testutil.NewStack(t, `{distribution: {name: starter}}`), testutil.NewStack(t, `{distribution: {name: starter}}`)
+	const spec = `{distribution: {name: starter}}`
+	own, other := testutil.NewStack(t, spec), testutil.NewStack(t, spec)
 	own.CreationTimestamp = metav1.NewTime(time.Now().Add(time.Hour).Truncate(time.Second))
 	other.Name, other.UID, other.CreationTimestamp = "z", "other", own.CreationTimestamp
 	for rule, wait := range map[string]bool{"[{stacks: 1}]": true, "[{stacks: 2}]": false} {

@@ -59,8 +59,8 @@ func (r *Reconciler) preflight(
 	if i < 0 {
 		return r.startPreflight(ctx, stack, workload, made, own, name, report)
 	}
-	return r.judgePreflight(&tried[i], observe.ExternalProviders(made.input.Intent, made.plan, made.input.Packages), dropOthers,
-		report)
+	external := observe.ExternalProviders(made.input.Intent, made.plan, made.input.Packages)
+	return r.judgePreflight(&tried[i], external, dropOthers, report)
 }
 
 // tried returns the stack's preflight pods. The reader is the cache, or the API server with a limit for each page.

@@ -112,10 +112,10 @@ func checkVolumeOf(t *testing.T, tc volumeCase) {
 	if wanted.Cmp(resource.MustParse(tc.wanted)) != 0 {
 		t.Errorf("requests %s, want %s", wanted.String(), tc.wanted)
 	}
-	if class, _, _ := unstructured.NestedString(claim.Wanted.Object, classPath...); class != tc.has {
+	if class, _, _ := unstructured.NestedString(claim.Wanted.Object, "spec", "storageClassName"); class != tc.has {
 		t.Errorf("class %q, want %q", class, tc.has)
 	}
-	if modes, _, _ := unstructured.NestedStringSlice(claim.Wanted.Object, modesPath...); !slices.Equal(modes,
+	if modes, _, _ := unstructured.NestedStringSlice(claim.Wanted.Object, "spec", "accessModes"); !slices.Equal(modes,
 		[]string{"ReadWriteOnce"}) {
 		t.Errorf("access modes %v", modes)
 	}

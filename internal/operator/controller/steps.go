@@ -6,8 +6,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// step is one step of a reconcile, in the file step_<name>.go or in a package below this one. The field `condition` is the type of the condition for
-// failures that specify none.
+// step is one step of a reconcile, in the file step_<name>.go or in a package below this one. The field `condition` is
+// the type of the condition for failures that specify none.
 type step struct {
 	name      string
 	condition string

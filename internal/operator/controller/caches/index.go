@@ -86,8 +86,8 @@ func (c Indexed) List(ctx context.Context, list client.ObjectList, options ...cl
 	return c.Reader.List(ctx, list, options...)
 }
 
-// IsTrouble reports whether an event about a claim is about a problem. Waiting for the first pod or for the provisioner is not a
-// problem. FailedBinding is not a warning, but means that a claim has neither a volume nor a storage class.
+// IsTrouble reports whether an event about a claim is about a problem. Waiting for the first pod or for the provisioner
+// is not a problem. FailedBinding is not a warning, but means that a claim has neither a volume nor a storage class.
 func IsTrouble(event *corev1.Event) bool {
 	return event.Type == corev1.EventTypeWarning || event.Reason == "FailedBinding"
 }

@@ -29,7 +29,9 @@ func TestOf(t *testing.T) {
 		object client.Object
 		want   []string
 	}{
-		"a stack with a host name":      {newExposedStack(`{"hostname": "llama.example.com"}`), []string{"llama.example.com"}},
+		"a stack with a host name": {
+			newExposedStack(`{"hostname": "llama.example.com"}`), []string{"llama.example.com"},
+		},
 		"a host name that is too long":  {newExposedStack(`{"hostname": "` + strings.Repeat("a", 254) + `"}`), nil},
 		"a generated host name":         {newExposedStack(`true`), []string{names.HostLabel("my", "ns") + ".*"}},
 		"a v1alpha1 stack":              {v1alpha1, []string{names.HostLabel("my", "ns") + ".*", "no host"}},

@@ -6,8 +6,11 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/lru"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
@@ -15,6 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/hostname"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/profile"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/validate"
@@ -87,4 +91,50 @@ func hostsIn(host, domain string) []string {
 		return []string{host, label + "." + anyDomain}
 	}
 	return []string{host}
+}
+
+// rememberedExposures is the number of versions of stacks whose host names exposures remembers.
+const rememberedExposures = 20_000
+
+// exposures decodes `spec.networking.expose` once for each version of a stack. The index and the event handler decode
+// each version of a stack, and a reconcile needs the host names of all other stacks with the same host name, but the
+// text can have 256 KiB. The result contains only what a host name depends on.
+type exposures struct {
+	known  *lru.Cache // exposureKey → *v1alpha2.ExposeSpec
+	decode func(*v1alpha2.LlamaStackDistributionSpec) *v1alpha2.ExposeSpec
+}
+
+type exposureKey struct {
+	uid        types.UID
+	generation int64
+}
+
+func newExposures() *exposures { return &exposures{lru.New(rememberedExposures), plan.Expose} }
+
+// of returns the exposure that a stack requests, without annotations, or nil if the stack is not exposed.
+func (e *exposures) of(stack *stack) *v1alpha2.ExposeSpec {
+	if stack.Spec.Networking == nil {
+		return nil
+	}
+	key := exposureKey{stack.UID, stack.Generation}
+	if known, ok := e.known.Get(key); ok {
+		return known.(*v1alpha2.ExposeSpec)
+	}
+	wanted := e.decode(&stack.Spec)
+	switch {
+	case wanted == nil:
+	case len(wanted.Hostname) > validation.DNS1123SubdomainMaxLength: // no stack is exposed with such a host name
+		wanted = nil
+	default:
+		wanted = &v1alpha2.ExposeSpec{Hostname: wanted.Hostname}
+	}
+	if stack.UID != "" { // an object that is not from an API server has no version
+		e.known.Add(key, wanted)
+	}
+	return wanted
+}
+
+// hostname returns the host name of a stack without bounds. See render.Hostname.
+func (e *exposures) hostname(stack *stack, cluster render.Cluster) string {
+	return plan.Hostname(stack, e.of(stack), nil, cluster)
 }

@@ -155,7 +155,9 @@ func withoutLabels(stack *stack, image *distribution.Resolved, running *rollout.
 // unreadable returns the failure for a stack whose image cannot be read. Nil means that the stack continues with a
 // different base. A stack without another base waits. Unless the error is permanent, the operator reads the image again
 // in the background. A different base never replaces the base of a running configuration that was read from an image.
-func unreadable(stack *stack, image *distribution.Resolved, running *rollout.Record, report *report.Report, err error) error {
+func unreadable(
+	stack *stack, image *distribution.Resolved, running *rollout.Record, report *report.Report, err error,
+) error {
 	_, unsupported := errors.AsType[*baseconfig.UnsupportedVersionError](err)
 	switch {
 	case !wantsLabeledBase(stack):

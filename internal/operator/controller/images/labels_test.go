@@ -111,7 +111,8 @@ func newReader(t *testing.T, objects ...client.Object) *Reader {
 func checkFailure(t *testing.T, err error, want *status.Failure) {
 	t.Helper()
 	got, _ := errors.AsType[*status.Failure](err)
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(status.Failure{}, "Err")); diff != "" || (got == nil) != (err == nil) {
+	diff := cmp.Diff(want, got, cmpopts.IgnoreFields(status.Failure{}, "Err"))
+	if diff != "" || (got == nil) != (err == nil) {
 		t.Errorf("error %v; failure (-want +got):\n%s", err, diff)
 	}
 }
@@ -137,7 +138,9 @@ func TestImageLabels(t *testing.T) {
 			}
 			var objects []client.Object
 			if !tc.lost {
-				objects = append(objects, &corev1.ConfigMap{ObjectMeta: testutil.ChildMeta(own, "my-base"), Data: map[string]string{names.ConfigFile: "version: 2\n"}})
+				objects = append(objects, &corev1.ConfigMap{
+					ObjectMeta: testutil.ChildMeta(own, "my-base"), Data: map[string]string{names.ConfigFile: "version: 2\n"},
+				})
 			}
 			config, _ := operatorconfig.Read(testutil.NewOperatorConfigMap(tc.config[0], tc.config[1]), operatorconfig.Config{})
 			image, err := Resolve(own, &facts.Running{Record: tc.running}, config, nil)
@@ -247,7 +250,8 @@ func TestUnreadableImageIsReadAgain(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkFailure(t, unreadable(testutil.NewStack(t, bareImage), &none, &rollout.Record{}, &report.Report{}, tc.cause), &status.Failure{
+			err = unreadable(testutil.NewStack(t, bareImage), &none, &rollout.Record{}, &report.Report{}, tc.cause)
+			checkFailure(t, err, &status.Failure{
 				Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigUnavailable,
 				Retry: status.OnReferenceChange, Unknown: tc.unknown,
 				Message: "The configuration of the image cannot be read: " + status.Note(tc.cause.Error()) + ". " + tc.when + "; to use another base configuration, set spec.baseConfig",

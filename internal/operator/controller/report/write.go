@@ -17,8 +17,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/metrics"
 )
 
-// Writer writes the statuses of stacks, and emits the events. It remembers the statuses that the cache might not contain
-// yet. Otherwise, a comparison with an older status would cause the same write again.
+// Writer writes the statuses of stacks, and emits the events. It remembers the statuses that the cache might not
+// contain yet. Otherwise, a comparison with an older status would cause the same write again.
 type Writer struct {
 	direct   client.Client
 	recorder events.EventRecorder
