@@ -8,6 +8,8 @@ import (
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/probe"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve/registry"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/caches"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/images"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/observe"
@@ -31,12 +33,11 @@ func NewDirect(ctx context.Context, recorder events.EventRecorder, options Optio
 		return nil, err
 	}
 	noRequeue := func(context.Context, types.NamespacedName) {}
-	r.observer = observe.New(observe.Options{
-		Cache: r.cache, Now: func() time.Time { return r.now() }, Dial: options.DialServer,
-		Interval: options.ProbeInterval, Notify: noRequeue,
+	r.observer = observe.New(r.cache, func() time.Time { return r.now() }, probe.Options{
+		Dial: options.DialServer, Interval: options.ProbeInterval, Notify: noRequeue,
 	})
-	r.images = images.New(images.Options{
-		Direct: options.Direct, KeptBase: r.configMaps.KeptBase, TagInterval: options.TagInterval, Notify: noRequeue,
+	r.images = images.New(r.direct, r.configMaps.KeptBase, nil, registry.PoolOptions{
+		LookAgain: options.TagInterval, Notify: noRequeue,
 	})
 	return r, nil
 }

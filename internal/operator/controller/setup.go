@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/netip"
+	"net/url"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -135,13 +137,12 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 // addWorkers adds the prober for servers and the image reader to the manager. If the operator reads mirror sets,
 // addWorkers also adds the watches for the mirror sets.
 func (r *Reconciler) addWorkers(mgr ctrl.Manager, options Options) error {
-	r.observer = observe.New(observe.Options{
-		Cache: r.cache, Now: r.now, APIServer: mgr.GetConfig().Host, Dial: options.DialServer,
-		Interval: options.ProbeInterval, Notify: r.stacks.Requeue, Log: mgr.GetLogger().WithName("probe"),
+	r.observer = observe.New(r.cache, r.now, probe.Options{
+		Refused: apiServerAddress(mgr.GetConfig().Host), Dial: options.DialServer, Interval: options.ProbeInterval,
+		Notify: r.stacks.Requeue, Log: mgr.GetLogger().WithName("probe"),
 	})
-	r.images = images.New(images.Options{
-		Direct: options.Direct, KeptBase: r.configMaps.KeptBase, Identities: options.Identities,
-		Notify: r.stacks.Requeue, TagInterval: options.TagInterval, Log: mgr.GetLogger().WithName("registry"),
+	r.images = images.New(r.direct, r.configMaps.KeptBase, options.Identities, registry.PoolOptions{
+		Notify: r.stacks.Requeue, LookAgain: options.TagInterval, Log: mgr.GetLogger().WithName("registry"),
 	})
 	workers := map[string]manager.Runnable{"prober": r.observer.Prober, "image reader": r.images.Pool}
 	if options.MirrorSets != nil {
@@ -177,4 +178,17 @@ func (r *Reconciler) createOperatorConfig(mgr ctrl.Manager, options Options) err
 		return fmt.Errorf("add the operator's ConfigMap: %w", err)
 	}
 	return nil
+}
+
+// apiServerAddress returns the address of the API server in the operator's own configuration, or nothing if the
+// configuration contains a name.
+func apiServerAddress(host string) []netip.Addr {
+	if at, err := url.Parse(host); err == nil && at.Host != "" {
+		host = at.Hostname()
+	}
+	address, err := netip.ParseAddr(host)
+	if err != nil {
+		return nil
+	}
+	return []netip.Addr{address.Unmap()}
 }

@@ -3,9 +3,7 @@ package images
 import (
 	"context"
 	"errors"
-	"time"
 
-	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -64,25 +62,14 @@ type Reader struct {
 	identities registry.Identities
 }
 
-// Options configures a Reader.
-type Options struct {
-	// Direct is the client that bypasses the caches.
-	Direct     client.Reader
-	KeptBase   KeptBase
-	Identities registry.Identities
-	// Notify is called after a read for a stack has ended.
-	Notify func(context.Context, types.NamespacedName)
-	// TagInterval is the pause before the tag of an image is resolved again. Zero means the pool's default.
-	TagInterval time.Duration
-	Log         logr.Logger
-}
-
-// New returns a reader whose pool has not started.
-func New(options Options) *Reader {
-	r := &Reader{direct: options.Direct, keptBase: options.KeptBase, identities: options.Identities}
-	r.Pool = registry.NewPool(registry.PoolOptions{
-		Credentials: r.pullCredentials, Notify: options.Notify, LookAgain: options.TagInterval, Log: options.Log,
-	})
+// New returns a reader whose pool has not started. The client bypasses the caches. New sets the credentials in the
+// options of the pool.
+func New(
+	direct client.Reader, keptBase KeptBase, identities registry.Identities, options registry.PoolOptions,
+) *Reader {
+	r := &Reader{direct: direct, keptBase: keptBase, identities: identities}
+	options.Credentials = r.pullCredentials
+	r.Pool = registry.NewPool(options)
 	return r
 }
 

@@ -104,7 +104,7 @@ func labelsCases() map[string]labelsCase {
 func newReader(t *testing.T, objects ...client.Object) *Reader {
 	t.Helper()
 	c := fake.NewClientBuilder().WithObjects(objects...).Build()
-	return New(Options{Direct: c, KeptBase: resolve.NewConfigMaps(c, c).KeptBase})
+	return New(c, resolve.NewConfigMaps(c, c).KeptBase, nil, registry.PoolOptions{})
 }
 
 // checkFailure compares the error of a step with a failure. Nil means that the step must not fail.

@@ -8,17 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/go-logr/logr"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -47,29 +44,12 @@ type Observer struct {
 	available available
 }
 
-// Options configures an Observer.
-type Options struct {
-	// Cache is an indexed cache.
-	Cache client.Reader
-	Now   func() time.Time
-	// APIServer is the host in the operator's own configuration, which the prober does not connect to.
-	APIServer string
-	// Dial connects to the addresses of pods. Nil means that connections use the network.
-	Dial probe.Dial
-	// Interval is the pause between two health checks of a server's providers. Zero means the prober's default.
-	Interval time.Duration
-	// Notify is called after a server has responded.
-	Notify func(context.Context, types.NamespacedName)
-	Log    logr.Logger
-}
-
-// New returns an observer whose prober has not started.
-func New(options Options) *Observer {
-	o := &Observer{cache: options.Cache, now: options.Now}
-	o.Prober = probe.New(probe.Options{
-		Locate: o.locate, Refused: apiServerAddress(options.APIServer), Dial: options.Dial, Interval: options.Interval,
-		Notify: options.Notify, Log: options.Log,
-	})
+// New returns an observer whose prober has not started. It finds pods in an indexed cache. New sets the function that
+// locates servers in the options of the prober.
+func New(cache client.Reader, now func() time.Time, options probe.Options) *Observer {
+	o := &Observer{cache: cache, now: now}
+	options.Locate = o.locate
+	o.Prober = probe.New(options)
 	return o
 }
 
@@ -249,17 +229,4 @@ func (o *Observer) locate(ctx context.Context, target probe.Target) (netip.Addr,
 		}
 	}
 	return netip.Addr{}, probe.ErrHostNetwork
-}
-
-// apiServerAddress returns the address of the API server in the operator's own configuration, or nothing if the
-// configuration contains a name.
-func apiServerAddress(host string) []netip.Addr {
-	if at, err := url.Parse(host); err == nil && at.Host != "" {
-		host = at.Hostname()
-	}
-	address, err := netip.ParseAddr(host)
-	if err != nil {
-		return nil
-	}
-	return []netip.Addr{address.Unmap()}
 }
