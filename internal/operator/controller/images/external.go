@@ -87,7 +87,7 @@ func (r *Reader) readExternalImages(stack *stack, unread []externalImage) (map[s
 	if !ended {
 		return nil, &status.Failure{
 			Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonReadingExternalProviders, Unknown: true,
-			Retry:   status.OnReferenceChange,
+			Retry: status.OnReferenceChange,
 			Message: "The operator is reading the labels of " + status.Count(len(target.Images), "image") +
 				" of external providers",
 		}
