@@ -12,11 +12,15 @@ import (
 	"strings"
 )
 
-// These are the maximum lengths in lines of code. A package with subpackages may be longer.
+// These are the maximum lengths in lines. A package with subpackages may exceed MaxPackageLines, but no package may
+// have more code, which excludes comments and empty lines, than MaxPackageCode, or import more packages of this module
+// than MaxImports.
 const (
 	MaxFunctionLines = 80
 	MaxFileLines     = 400
 	MaxPackageLines  = 2500
+	MaxPackageCode   = 2800
+	MaxImports       = 30
 )
 
 const (

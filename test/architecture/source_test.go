@@ -38,6 +38,16 @@ func overlong(files []File) map[string]string {
 			found[name] = fmt.Sprintf("%d lines and no package below it; the limit is %d", lines, MaxPackageLines)
 		}
 	}
+	for name, code := range PackageCode(files) {
+		if code > MaxPackageCode {
+			found[name+" (code)"] = fmt.Sprintf("%d lines of code; the limit is %d", code, MaxPackageCode)
+		}
+	}
+	for name, imports := range FanOut(files) {
+		if imports > MaxImports {
+			found[name+" (imports)"] = fmt.Sprintf("%d imports of this module; the limit is %d", imports, MaxImports)
+		}
+	}
 	for i := range files {
 		file := &files[i]
 		if file.Lines > MaxFileLines {
@@ -123,9 +133,16 @@ func TestOverlong(t *testing.T) {
 		{Path: "internal/long/b.go", Lines: 2101},
 		{Path: "internal/divided/a.go", Lines: 400, Functions: []Function{{"F", 1}}},
 		{Path: "internal/divided/b.go", Lines: 2500},
-		{Path: "internal/divided/part/a.go", Lines: 1},
+		{Path: "internal/divided/part/a.go", Lines: 1, Code: MaxPackageCode + 1},
+		{Path: "internal/top/a.go"},
 	}
-	want := []string{"internal/divided/b.go", "internal/long", "internal/long/a.go: G", "internal/long/b.go"}
+	for i := range MaxImports + 1 {
+		files[len(files)-1].Imports = append(files[len(files)-1].Imports, fmt.Sprint(i))
+	}
+	want := []string{
+		"internal/divided/b.go", "internal/divided/part (code)", "internal/long", "internal/long/a.go: G",
+		"internal/long/b.go", "internal/top (imports)",
+	}
 	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(overlong(files)))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

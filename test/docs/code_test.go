@@ -89,7 +89,8 @@ func TestConditionsOfV1Alpha1(t *testing.T) {
 func TestConditionsHaveATest(t *testing.T) {
 	tested := map[string]bool{}
 	for _, pattern := range []string{
-		"internal/operator/controller/*_test.go", "internal/operator/controller/controllertest/*.go", "internal/operator/webhook/*/*_test.go",
+		"internal/operator/controller/*_test.go", "internal/operator/controller/*/*_test.go",
+		"internal/operator/controller/controllertest/*.go", "internal/operator/webhook/*/*_test.go",
 	} {
 		files, err := filepath.Glob(filepath.Join(testutil.Root(), pattern))
 		if err != nil || len(files) == 0 {

@@ -208,7 +208,7 @@ func (l *List) Table(width int, now time.Time, namespaces bool, flags string) st
 
 func (l *List) sentence() string {
 	sum := &l.Summary
-	parts := []string{fmt.Sprintf("%d of %s ready", sum.Ready, count(sum.Total, "stack"))}
+	parts := []string{fmt.Sprintf("%d of %s ready", sum.Ready, status.Count(sum.Total, "stack"))}
 	for _, part := range []struct {
 		number int
 		words  string
@@ -226,13 +226,6 @@ func (l *List) next(flags string) string {
 		return ""
 	}
 	return "Next: " + command("kubectl llamastack status", &l.Stacks[0], flags) + "\n"
-}
-
-func count(number int, noun string) string {
-	if number == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", number, noun)
 }
 
 // command returns a command for a stack, with all flags that select the stack.

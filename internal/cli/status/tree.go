@@ -51,7 +51,7 @@ func (r *Report) tree(verbose bool) layout.Node {
 		for i, warning := range r.Warnings {
 			nodes[i].Text = warning
 		}
-		root.Add(marks[Warning]+count(len(nodes), "warning"), shortened(nodes, verbose)...)
+		root.Add(marks[Warning]+status.Count(len(nodes), "warning"), shortened(nodes, verbose)...)
 	}
 	if server := r.Server.nodes(verbose); len(server) > 0 {
 		root.Add("Server", server...)
@@ -104,7 +104,7 @@ func (r *Report) pod(pod *Pod) layout.Node {
 		readiness = "ready"
 	}
 	text := fmt.Sprintf("%sPod %s: %s, %s, %s, %s old", marks[pod.level()], pod.Name, pod.State, readiness,
-		count(int(pod.Restarts), "restart"), layout.Age(pod.Created.Time, r.now))
+		status.Count(int(pod.Restarts), "restart"), layout.Age(pod.Created.Time, r.now))
 	if pod.Container != "" {
 		text += ", container " + pod.Container
 	}
@@ -177,14 +177,14 @@ func (s *Server) nodes(verbose bool) []layout.Node {
 		root.Add(externalText(&s.External[i]))
 	}
 	if len(s.Models) > 0 {
-		root.Add(count(len(s.Models), "model")+" in the configuration", s.models(verbose)...)
+		root.Add(status.Count(len(s.Models), "model")+" in the configuration", s.models(verbose)...)
 	}
 	if len(s.MCPServers) > 0 {
 		var nodes []layout.Node
 		for _, server := range s.MCPServers {
 			nodes = append(nodes, layout.Node{Text: server.ID})
 		}
-		root.Add(count(len(s.MCPServers), "MCP server"), shortened(nodes, verbose)...)
+		root.Add(status.Count(len(s.MCPServers), "MCP server"), shortened(nodes, verbose)...)
 	}
 	return root.Children
 }
@@ -214,7 +214,7 @@ func (s *Server) providersText() string {
 	for i := range s.Providers {
 		sums[s.Providers[i].Health.Status]++
 	}
-	parts := []string{count(len(s.Providers)+int(s.ProvidersLeftOut), "provider")}
+	parts := []string{status.Count(len(s.Providers)+int(s.ProvidersLeftOut), "provider")}
 	for _, health := range []struct{ status, words string }{
 		{v1alpha2.ProviderHealthOK, "healthy"},
 		{v1alpha2.ProviderHealthError, "with an error"},
@@ -246,7 +246,7 @@ func (s *Server) providers(verbose bool) []layout.Node {
 		nodes = append(nodes, layout.Node{Text: text})
 	}
 	if verbose && s.ProvidersLeftOut > 0 {
-		text := "and " + count(int(s.ProvidersLeftOut), "provider") + " that the status does not list"
+		text := "and " + status.Count(int(s.ProvidersLeftOut), "provider") + " that the status does not list"
 		nodes = append(nodes, layout.Node{Text: text})
 	}
 	return nodes

@@ -271,7 +271,8 @@ func firstLine(message string) string {
 		first = first[:at]
 	}
 	if several {
-		first = fmt.Sprintf("%s (and %s)", strings.TrimRight(first, ";. "), count(strings.Count(rest, "\n")+1, "more line"))
+		more := status.Count(strings.Count(rest, "\n")+1, "more line")
+		first = fmt.Sprintf("%s (and %s)", strings.TrimRight(first, ";. "), more)
 	}
 	return status.Shorten(first, maxMessage)
 }

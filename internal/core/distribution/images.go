@@ -59,3 +59,23 @@ func RelatedImages(getenv func(string) string) Overrides {
 	}
 	return overrides
 }
+
+// MovedTo returns the new location of an image from docker.io/llamastack, because the repositories there no longer
+// exist. For any other image, it returns an empty string. The placeholder <release> replaces the tag latest or a
+// missing tag, because the image with the tag latest in the new location rejects configurations from before 1.0.
+func MovedTo(image string) string {
+	rest := image
+	for _, registry := range []string{"docker.io/", "index.docker.io/"} {
+		rest = strings.TrimPrefix(rest, registry)
+	}
+	repository, found := strings.CutPrefix(rest, "llamastack/")
+	if !found {
+		return ""
+	}
+	repository, _, _ = strings.Cut(repository, "@")
+	repository, tag, _ := strings.Cut(repository, ":")
+	if tag == "" || tag == "latest" {
+		tag = "<release>"
+	}
+	return "docker.io/ogxai/" + repository + ":" + tag
+}

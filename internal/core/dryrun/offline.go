@@ -107,7 +107,7 @@ func (m *Manifests) plan(s Stack, before *retention.Places, found *Outcome) {
 		found.Refuse(err)
 		return
 	}
-	found.Errors = append(found.Errors, m.secretProblems(in, input.Distribution.Release)...)
+	found.Errors = append(found.Errors, m.secretProblems(in, stackconfig.WantsText(in, input.Distribution.Release))...)
 	built, err := plan.Build(input)
 	if built != nil {
 		found.Errors = m.derivedProblems(s.Object.Namespace, built.Derived, found.Errors)

@@ -10,8 +10,6 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/facts"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/secretvalue"
 )
 
@@ -28,8 +26,7 @@ func (m *Manifests) secret(key Key) *corev1.Secret {
 // secretProblems checks the Secrets in the files as the operator checks the Secrets in a cluster. A missing Secret is
 // not a problem, because users rarely keep Secrets with manifests, unless it is only in another namespace. Messages do
 // not contain values.
-func (m *Manifests) secretProblems(in *intent.Intent, rel *release.Release) []string {
-	wantsText := stackconfig.WantsText(in, rel)
+func (m *Manifests) secretProblems(in *intent.Intent, wantsText func(variable string) bool) []string {
 	var problems []string
 	for _, use := range in.Secrets {
 		key := Key{Namespace: in.Namespace, Name: use.Secret}

@@ -1,10 +1,10 @@
 package plan
 
 import (
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
 )
 
 // asTheImageHas removes the container settings for a release, and adds settings that work with every release.
@@ -33,7 +33,7 @@ func (p *Plan) tagWarning(in Input) {
 
 // goneWarning adds a warning about an image from the organization that left Docker Hub, before a node tries to pull it.
 func (p *Plan) goneWarning(in Input) {
-	now := status.MovedTo(in.Distribution.Image)
+	now := distribution.MovedTo(in.Distribution.Image)
 	if now == "" {
 		return
 	}

@@ -1,12 +1,14 @@
 package refusal
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"regexp"
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -94,4 +96,54 @@ func reasonOf(message string) string {
 		message = reason
 	}
 	return Reason(message)
+}
+
+// Answer returns the API server's message in an error without the name of the object, and as Reason returns it.
+func Answer(err error) string {
+	answer := apierrors.APIStatus(nil)
+	if !errors.As(err, &answer) {
+		return err.Error()
+	}
+	message := Reason(answer.Status().Message)
+	if _, reason, found := strings.Cut(message, ": "); found {
+		return reason
+	}
+	return message
+}
+
+// Transient reports whether an error is temporary, because of a conflict, an outage, or a namespace that is being
+// deleted.
+func Transient(err error) bool {
+	if Denied(err) {
+		return false
+	}
+	return Unavailable(err) || apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) ||
+		apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
+}
+
+// Unavailable reports whether a call failed because the API server is busy or unreachable, or because the context
+// ended.
+func Unavailable(err error) bool {
+	answer := apierrors.APIStatus(nil)
+	if !errors.As(err, &answer) {
+		var unreachable interface{ Timeout() bool } // net.Error, url.Error
+		return errors.As(err, &unreachable) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	}
+	if Denied(err) {
+		return false
+	}
+	return apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) || apierrors.IsTooManyRequests(err) ||
+		apierrors.IsServiceUnavailable(err)
+}
+
+// Rejected reports whether the API server rejected an object with a client error, for example because of a quota, a
+// policy, Pod Security, a webhook or an invalid field. It returns false for transient errors and for the status codes
+// 401 and 404.
+func Rejected(err error) bool {
+	answer := apierrors.APIStatus(nil)
+	if !errors.As(err, &answer) || Transient(err) {
+		return false
+	}
+	code := answer.Status().Code
+	return code >= 400 && code < 500 && code != 401 && code != 404
 }

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 )
 
@@ -37,6 +38,16 @@ func Endpoints(deployment *appsv1.Deployment, sets []appsv1.ReplicaSet, containe
 		}
 	}
 	return found
+}
+
+// ServerContainer returns the container of the server, or nil if a pod has no such container.
+func ServerContainer(stack *v1alpha2.LlamaStackDistribution, pod *corev1.PodSpec) *corev1.Container {
+	name := names.ServerContainer(stack.Annotations)
+	i := slices.IndexFunc(pod.Containers, func(c corev1.Container) bool { return c.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &pod.Containers[i]
 }
 
 // ServerPort returns the port of the server: the one with its name or, in a template of an operator for v1alpha1, the

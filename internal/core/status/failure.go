@@ -1,6 +1,7 @@
 package status
 
 import (
+	"fmt"
 	"time"
 	"unicode/utf8"
 )
@@ -83,6 +84,20 @@ func Shorten(text string, limit int) string {
 		end--
 	}
 	return text[:end] + ellipsis
+}
+
+// MaxNote is the API's limit for the note of an event, in bytes.
+const MaxNote = 1024
+
+// Note shortens a message to the limit for the note of an event.
+func Note(message string) string { return Shorten(message, MaxNote) }
+
+// Count returns a number with its noun, for example "1 provider" or "2 providers".
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // maxTakenOver is the maximum length, in characters, of the part of a cluster component's message that the status

@@ -23,3 +23,18 @@ func TestFailureError(t *testing.T) {
 		t.Errorf("got %q", text)
 	}
 }
+
+func TestNote(t *testing.T) {
+	if got := Note("short"); got != "short" {
+		t.Errorf("Note changed %q", got)
+	}
+	for _, long := range []string{
+		strings.Repeat("a", 2000), strings.Repeat("ä", 2000),
+		"a" + strings.Repeat("…", 2000),
+	} {
+		got := Note(long)
+		if len(got) > MaxNote || len(got) < MaxNote-8 || !strings.HasSuffix(got, "…") || strings.ContainsRune(got, '�') {
+			t.Errorf("Note of %d bytes: %d bytes", len(long), len(got))
+		}
+	}
+}

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
 )
 
 // These are the kubelet's reasons for images that it cannot pull.
@@ -51,7 +53,7 @@ func pullFailure(pod string, container *corev1.ContainerStatus) string {
 	if meaning := pullMeaning(container.State.Waiting, "spec.workload.overrides.imagePullPolicy"); meaning != "" {
 		message += ": " + meaning
 	}
-	if now := MovedTo(container.Image); now != "" {
+	if now := distribution.MovedTo(container.Image); now != "" {
 		message += fmt.Sprintf("; the images in docker.io/llamastack moved to docker.io/ogxai: set spec.distribution.image to %q", now)
 	}
 	return message + "; see kubectl describe pod " + pod
@@ -76,24 +78,4 @@ func pullMeaning(waiting *corev1.ContainerStateWaiting, policy string) string {
 		}
 	}
 	return ""
-}
-
-// MovedTo returns the new location of an image from docker.io/llamastack, because the repositories there no longer
-// exist. For any other image, it returns an empty string. The placeholder <release> replaces the tag latest or a
-// missing tag, because the image with the tag latest in the new location rejects configurations from before 1.0.
-func MovedTo(image string) string {
-	rest := image
-	for _, registry := range []string{"docker.io/", "index.docker.io/"} {
-		rest = strings.TrimPrefix(rest, registry)
-	}
-	repository, found := strings.CutPrefix(rest, "llamastack/")
-	if !found {
-		return ""
-	}
-	repository, _, _ = strings.Cut(repository, "@")
-	repository, tag, _ := strings.Cut(repository, ":")
-	if tag == "" || tag == "latest" {
-		tag = "<release>"
-	}
-	return "docker.io/ogxai/" + repository + ":" + tag
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // TestSamePlan checks that the facts of the operator and those in files lead to the same objects, for every manifest of
@@ -30,7 +31,7 @@ func TestSamePlan(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d files, error %v", len(files), err)
 	}
-	gateway := newOperatorConfigMap(operatorconfig.KeyGateway, "{name: public, namespace: gateways}")
+	gateway := testutil.NewOperatorConfigMap(operatorconfig.KeyGateway, "{name: public, namespace: gateways}")
 	for where, tc := range map[string]samePlan{
 		"anywhere":     {},
 		"on OpenShift": {openShift: true, serves: []schema.GroupVersionKind{render.RouteKind}},
@@ -57,7 +58,8 @@ func TestSamePlan(t *testing.T) {
 // TestSamePlanWithoutHostName is like TestSamePlan, for a stack whose host name another stack has.
 func TestSamePlanWithoutHostName(t *testing.T) {
 	const spec = `{distribution: {name: starter}, networking: {expose: {hostname: llama.example.com}}}`
-	other := newStackNamed(t, "theirs/other", spec, "")
+	other := testutil.NewStack(t, spec)
+	other.Namespace, other.Name, other.UID = "theirs", "other", "uid-of-other"
 	other.Status.RouteURL = "http://llama.example.com"
 	samePlan{others: []client.Object{other}, owner: &hostname.Owner{
 		Host: "llama.example.com", Namespace: "theirs", Name: "other",
@@ -100,11 +102,8 @@ func (c samePlan) check(t *testing.T, manifests []byte) {
 		if offline.Plan == nil {
 			t.Fatal(offline.Errors)
 		}
-		f := newFixture(t, objects...)
-		f.openShift, f.version = c.openShift, "" // the command line does not know the version of the operator
-		for _, kind := range c.serves {
-			f.apis.set(kind, true)
-		}
+		f := newFixtureOn(t, c.openShift, c.serves, objects...)
+		f.version = "" // the command line does not know the version of the operator
 		found, err := f.runSteps(t, s.Object, "plan")
 		if err != nil {
 			t.Fatal(err)

@@ -9,16 +9,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
-	"sigs.k8s.io/yaml"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
@@ -37,6 +38,23 @@ type fixture struct {
 
 // newFixture returns a fixture with objects in its cluster.
 func newFixture(t *testing.T, objects ...client.Object) *fixture {
+	t.Helper()
+	return newFixtureOn(t, false, nil, objects...)
+}
+
+// servingClient is a client for a cluster that serves more kinds than its scheme contains.
+type servingClient struct {
+	client.Client
+	mapper meta.RESTMapper
+}
+
+// RESTMapper returns the kinds that the cluster serves.
+func (c servingClient) RESTMapper() meta.RESTMapper { return c.mapper }
+
+// newFixtureOn returns a fixture with objects in a cluster, which may be OpenShift, and may serve optional kinds.
+func newFixtureOn(
+	t *testing.T, openShift bool, serves []schema.GroupVersionKind, objects ...client.Object,
+) *fixture {
 	t.Helper()
 	scheme, err := testutil.NewScheme()
 	if err != nil {
@@ -81,41 +99,18 @@ func newFixture(t *testing.T, objects ...client.Object) *fixture {
 				return c.Delete(ctx, object, options...)
 			},
 		}).Build()
+	optional := meta.NewDefaultRESTMapper(nil)
+	for _, kind := range serves {
+		optional.Add(kind, meta.RESTScopeNamespace)
+	}
+	direct := servingClient{f.Client, meta.MultiRESTMapper{f.RESTMapper(), optional}}
 	f.Reconciler, err = NewDirect(t.Context(), f.recorder, Options{
-		Direct: f.Client, OperatorNamespace: names.OperatorNamespace, OperatorVersion: "v1.2.3",
+		Direct: direct, OpenShift: openShift, OperatorNamespace: names.OperatorNamespace, OperatorVersion: "v1.2.3",
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return f
-}
-
-// newOperatorConfigMap returns the operator's ConfigMap with one key.
-func newOperatorConfigMap(key, value string) *corev1.ConfigMap {
-	return &corev1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{Namespace: names.OperatorNamespace, Name: names.OperatorConfigMap},
-		Data:       map[string]string{key: value},
-	}
-}
-
-// newStack decodes a spec strictly, and returns a stack with that spec.
-func newStack(t *testing.T, spec string) *stack {
-	t.Helper()
-	object := &stack{}
-	object.SetGroupVersionKind(v1alpha2.GroupVersionKind)
-	object.Name, object.Namespace, object.UID, object.Generation = "my", "team", "uid-of-my", 1
-	if err := yaml.UnmarshalStrict([]byte(spec), &object.Spec); err != nil {
-		t.Fatal(err)
-	}
-	return object
-}
-
-// childMeta returns the metadata of an object that the stack controls.
-func childMeta(stack *stack, name string) metav1.ObjectMeta {
-	return metav1.ObjectMeta{
-		Namespace: stack.Namespace, Name: name, Labels: names.Labels(stack.Name),
-		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(stack, v1alpha2.GroupVersionKind)},
-	}
 }
 
 // runSteps runs the steps up to the named step, and returns the resulting state and the error of the named step. The
@@ -149,19 +144,19 @@ func checkFailure(t *testing.T, err error, want *status.Failure) {
 }
 
 // conditionTexts returns the status, reason and message of each condition in a report, by type.
-func (r *report) conditionTexts() map[string]string {
+func conditionTexts(r *report.Report) map[string]string {
 	conditions := map[string]string{}
-	for _, c := range r.conditions {
+	for _, c := range r.Conditions {
 		conditions[c.Type] = string(c.Status) + " " + c.Reason + ": " + c.Message
 	}
 	return conditions
 }
 
 // eventTexts returns the type, reason and note of each event in a report.
-func (r *report) eventTexts() []string {
+func eventTexts(r *report.Report) []string {
 	var events []string
-	for _, e := range r.events {
-		events = append(events, e.kind+" "+e.reason+": "+e.note)
+	for _, e := range r.Events {
+		events = append(events, e.Type+" "+e.Reason+": "+e.Note)
 	}
 	return events
 }
@@ -180,7 +175,7 @@ func (f *fixture) createObjects(t *testing.T, objects ...client.Object) {
 // applyStack runs the steps up to apply, so that the stack runs with its spec.
 func (f *fixture) applyStack(t *testing.T, spec string) {
 	t.Helper()
-	if _, err := f.runSteps(t, newStack(t, spec), "apply"); err != nil {
+	if _, err := f.runSteps(t, testutil.NewStack(t, spec), "apply"); err != nil {
 		t.Fatal(err)
 	}
 	f.writes = nil

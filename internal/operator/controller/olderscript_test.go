@@ -13,6 +13,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // applyOlderRendering applies a stack as an earlier operator rendered it. The function `older` changes the rendering to
@@ -55,7 +56,7 @@ func (f *fixture) podTemplate(t *testing.T, stack *stack) *corev1.PodTemplateSpe
 // newV1alpha1Stack returns a stack that was created as v1alpha1.
 func newV1alpha1Stack(t *testing.T, spec string) *stack {
 	t.Helper()
-	object := newStack(t, spec)
+	object := testutil.NewStack(t, spec)
 	object.Annotations = map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}
 	return object
 }

@@ -12,7 +12,9 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/stub"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/metrics"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 )
 
 // otherOperatorGone is a duration. An operator for v1alpha1 counts as removed if it has not written a status for this
@@ -71,8 +73,8 @@ func (r *Reconciler) holdBack(ctx context.Context, stack *stack) time.Duration {
 		"stack at %s. This operator will write to the stack again when the other operator has not written to the stack for "+
 		"%s. Remove the other installation, but keep the CustomResourceDefinition",
 		write.Manager, write.Time.UTC().Format(time.RFC3339), otherOperatorGone)
-	r.recorder.Eventf(stack, nil, corev1.EventTypeWarning, v1alpha2.EventOtherOperator, eventAction, "%s",
-		truncateMessage(message))
+	r.recorder.Eventf(stack, nil, corev1.EventTypeWarning, v1alpha2.EventOtherOperator, report.Action, "%s",
+		status.Note(message))
 	log.FromContext(ctx).Info(message)
 	return otherOperatorGone - r.now().Sub(write.Time.Time) + time.Second
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // TestOtherOperator checks that this operator does not write to a stack that an operator for v1alpha1 manages, or to
@@ -76,7 +77,7 @@ type otherOperatorCase struct {
 // checkOtherOperator reconciles a stack with the managed fields of a row, and checks whether this operator writes to
 // it.
 func checkOtherOperator(t *testing.T, tc otherOperatorCase, began time.Time) {
-	own := newStack(t, `{distribution: {name: starter}}`)
+	own := testutil.NewStack(t, `{distribution: {name: starter}}`)
 	f := newFixture(t)
 	f.now = func() time.Time { return began }
 	if pause := f.holdBack(t.Context(), own); pause != 0 {
@@ -112,7 +113,7 @@ func checkOtherOperator(t *testing.T, tc otherOperatorCase, began time.Time) {
 // TestOtherInstallation checks that the controller writes nothing while another installation of the operator manages
 // the stacks, and continues afterwards.
 func TestOtherInstallation(t *testing.T) {
-	own, other := newStack(t, `{distribution: {name: starter}}`), "elsewhere"
+	own, other := testutil.NewStack(t, `{distribution: {name: starter}}`), "elsewhere"
 	f := newFixture(t)
 	f.otherInstallation = func(context.Context) (string, error) { return other, nil }
 	if err := f.Create(t.Context(), own); err != nil {

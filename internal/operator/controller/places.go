@@ -62,7 +62,7 @@ func (r *Reconciler) runningPlaces(
 	running := plan.Running{
 		Stack: stack.Name, Container: names.ServerContainer(stack.Annotations), Pod: &workload.Deployment.Spec.Template.Spec,
 	}
-	running.Distribution = ranAs(workload, running.Container, planned)
+	running.Distribution = ranAs(stack, workload, planned)
 	name, key := mountedConfig(workload.Deployment)
 	if name != "" {
 		var configMap corev1.ConfigMap
@@ -96,18 +96,14 @@ func mountedConfig(deployment *appsv1.Deployment) (name, key string) {
 
 // ranAs returns the distribution that a Deployment was rendered for, according to its record or, if the record does not
 // name a known distribution, according to its image.
-func ranAs(workload *workload, container string, planned distribution.Resolved) distribution.Resolved {
+func ranAs(stack *stack, workload *workload, planned distribution.Resolved) distribution.Resolved {
 	ran := workload.Record.Distribution
 	if ran.Name != "" {
 		if known, err := distribution.Resolve(ran.Name, "", ran.Release, nil); err == nil {
 			return known
 		}
 	}
-	image := ""
-	containers := workload.Deployment.Spec.Template.Spec.Containers
-	if i := slices.IndexFunc(containers, func(c corev1.Container) bool { return c.Name == container }); i >= 0 {
-		image = containers[i].Image
-	}
+	image := imageOf(stack, workload.Deployment)
 	known, err := distribution.Resolve("", image, ran.Release, nil)
 	if err != nil { // the release is unknown: use the planned distribution without its base
 		known = planned

@@ -16,14 +16,18 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/apply"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/probe"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve/registry"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/stub"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/caches"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/hosts"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/images"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/metrics"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/observe"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/watch"
 )
 
 // Reconciler reconciles LlamaStackDistributions.
@@ -37,25 +41,22 @@ type Reconciler struct {
 	applier    *apply.Applier
 	configMaps *resolve.ConfigMaps
 	digestKeys *resolve.DigestKeys
-	references *referenceIndex
-	exposures  *exposures
-	statuses   *statusMemory
-	pool       *registry.Pool
-	identities registry.Identities
-	prober     *probe.Prober
+	references *watch.References
+	stacks     *watch.Stacks
+	hosts      *hosts.Hosts
+	writer     *report.Writer
+	images     *images.Reader
+	observer   *observe.Observer
 	recorder   events.EventRecorder
 	retries    retries
 	largePlans largePlans
 	configure  func(plan.Input) (*plan.Configuration, error)
-	// requeue adds a request to the queue of the controller.
-	requeue func(reconcile.Request)
-	other   otherOperator
+	other      otherOperator
 	// otherInstallation is as in Options.
 	otherInstallation func(context.Context) (string, error)
 
-	apis          *optionalAPIs
-	config        *operatorConfig
-	available     available
+	apis          *caches.APIs
+	settings      *resolve.OperatorConfig
 	relatedImages distribution.Overrides
 	version       string
 	openShift     bool
@@ -70,8 +71,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if pause, err := r.standStill(ctx); pause > 0 || err != nil {
 		return reconcile.Result{RequeueAfter: pause}, err
 	}
-	if group, ok := groupOf(request); ok {
-		return reconcile.Result{}, r.requeueGroup(ctx, group, request.Namespace)
+	if isGroup, err := r.stacks.RequeueGroup(ctx, request); isGroup {
+		return reconcile.Result{}, err
 	}
 	object := &stack{}
 	err := stub.Reader{Reader: r.cache, Direct: r.direct}.Stack(ctx, request.NamespacedName, object)
@@ -85,7 +86,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if pause := r.holdBack(ctx, object); pause > 0 {
 		return reconcile.Result{RequeueAfter: pause}, nil
 	}
-	r.statuses.refresh(object)
+	r.writer.Refresh(object)
 	s := &state{stack: object}
 	var large *stub.TooLargeError
 	if s.workload, err = r.readWorkload(ctx, object); err != nil && !errors.As(err, &large) {
@@ -106,7 +107,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	return result(failure, s.report.requeueAfter(r.now()))
+	return result(failure, s.report.RequeueAfter(r.now()))
 }
 
 // runSteps runs the steps until the first failure.
@@ -161,12 +162,10 @@ func result(failure *status.Failure, after time.Duration) (reconcile.Result, err
 func (r *Reconciler) forget(name types.NamespacedName) {
 	r.applier.Forget(name)
 	r.configMaps.Forget(name)
-	r.references.forget(name)
-	r.statuses.written.Remove(name)
+	r.references.Forget(name)
+	r.writer.Forget(name)
 	metrics.Forget(name)
-	r.pool.Forget(name)
-	r.pool.ForgetProviders(name)
-	r.pool.Unwatch(name)
-	r.prober.Forget(name)
+	r.images.Forget(name)
+	r.observer.Prober.Forget(name)
 	r.retries.forget(reconcile.Request{NamespacedName: name})
 }

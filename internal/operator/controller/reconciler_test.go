@@ -6,30 +6,29 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/stub"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 func TestClassify(t *testing.T) {
 	services := schema.GroupResource{Resource: "services"}
 	terminating := apierrors.NewForbidden(services, "x", errors.New("namespace is being terminated"))
-	terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: namespaceTerminating}}
+	terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
 	fields := apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, "x", field.ErrorList{field.Required(field.NewPath("spec"), "")})
 	own := &status.Failure{Condition: "C", Reason: "R", Retry: status.Later}
 	for name, tc := range map[string]struct {
@@ -236,86 +235,11 @@ func TestPanicIsAFailure(t *testing.T) {
 	}
 }
 
-func TestReferenceIndex(t *testing.T) {
-	name := func(n string) types.NamespacedName { return types.NamespacedName{Namespace: "ns", Name: n} }
-	index := newReferenceIndex()
-	index.set(name("a"), []intent.SecretUse{{Secret: "s"}, {Secret: "s"}}, []intent.ConfigMapUse{{Name: "c"}})
-	index.set(name("b"), []intent.SecretUse{{Secret: "s"}}, nil)
-	users := func(kind, of string) []string {
-		var found []string
-		for _, user := range index.requestsFor(kind, name(of)) {
-			found = append(found, user.Name)
-		}
-		slices.Sort(found)
-		return found
-	}
-	expect := func(kind, of string, want ...string) {
-		t.Helper()
-		if got := users(kind, of); !slices.Equal(got, want) {
-			t.Errorf("users of %s %s: %v, want %v", kind, of, got, want)
-		}
-	}
-	expect(kindSecret, "s", "a", "b")
-	expect(kindConfigMap, "c", "a")
-	expect(kindConfigMap, "s")
-	index.set(name("a"), []intent.SecretUse{{Secret: "other"}}, nil)
-	expect(kindSecret, "s", "b")
-	expect(kindSecret, "other", "a")
-	expect(kindConfigMap, "c")
-	index.forget(name("a"))
-	index.forget(name("b"))
-	if len(index.users)+len(index.stacks) != 0 {
-		t.Errorf("entries of forgotten stacks: %v, %v", index.users, index.stacks)
-	}
-}
-
-func TestStatusMemory(t *testing.T) {
-	object := func(version, phase string) *v1alpha2.LlamaStackDistribution {
-		o := &v1alpha2.LlamaStackDistribution{}
-		o.Name, o.UID, o.ResourceVersion, o.Status.Phase = "my", "u", version, v1alpha2.Phase(phase)
-		return o
-	}
-	for name, tc := range map[string]struct {
-		cached *v1alpha2.LlamaStackDistribution
-		want   string
-	}{
-		"older version":                     {object("9", "Pending"), "Ready"},
-		"same version":                      {object("10", "Ready"), "Ready"},
-		"newer version":                     {object("11", "Failed"), "Failed"},
-		"another object with the same name": {func() *v1alpha2.LlamaStackDistribution { o := object("9", "Pending"); o.UID = "v"; return o }(), "Pending"},
-		"version that is not a number":      {object("x", "Pending"), "Pending"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			memory := newStatusMemory()
-			memory.remember(object("10", "Ready"))
-			memory.refresh(tc.cached)
-			if got := string(tc.cached.Status.Phase); got != tc.want {
-				t.Errorf("phase %q, want %q", got, tc.want)
-			}
-		})
-	}
-}
-
-func TestTruncateMessage(t *testing.T) {
-	if got := truncateMessage("short"); got != "short" {
-		t.Errorf("truncate changed %q", got)
-	}
-	for _, long := range []string{
-		strings.Repeat("a", 2000), strings.Repeat("ä", 2000),
-		"a" + strings.Repeat("…", 2000),
-	} {
-		got := truncateMessage(long)
-		if len(got) > maxNote || len(got) < maxNote-8 || !strings.HasSuffix(got, "…") || strings.ContainsRune(got, '�') {
-			t.Errorf("truncate of %d bytes: %d bytes", len(long), len(got))
-		}
-	}
-}
-
 // TestTooLargeDeployment checks that the status names a Deployment that is too large for the work with it, and that the
 // operator waits for a change to it. The other fields of the status follow the Deployment.
 func TestTooLargeDeployment(t *testing.T) {
-	own := newStack(t, `{distribution: {name: starter}}`)
-	deployment := &appsv1.Deployment{ObjectMeta: childMeta(own, own.Name)}
+	own := testutil.NewStack(t, `{distribution: {name: starter}}`)
+	deployment := &appsv1.Deployment{ObjectMeta: testutil.ChildMeta(own, own.Name)}
 	deployment.Annotations = map[string]string{"digest of the whole object": "", "a": strings.Repeat("x", 5<<20)}
 	deployment.Status.AvailableReplicas = 3
 	f := newFixture(t, own, deployment)

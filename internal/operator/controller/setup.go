@@ -4,29 +4,19 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"strings"
+	"net/netip"
+	"net/url"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
-	ctrlevent "sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-	"sigs.k8s.io/controller-runtime/pkg/source"
 
-	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/apply"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/probe"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve"
@@ -35,8 +25,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/queue"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/caches"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/hosts"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/images"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/observe"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/watch"
 )
 
 // Options configures the controller.
@@ -82,30 +76,14 @@ type Options struct {
 	Concurrency int
 }
 
-// Watched returns an object of every kind that the controller reads from its caches, with the Go type that it reads. It
-// leaves out kinds that some clusters do not serve.
-func Watched() []client.Object {
-	watched := []client.Object{&v1alpha2.LlamaStackDistribution{}, &appsv1.ReplicaSet{}, &corev1.Pod{}, &corev1.Event{}}
-	for _, kind := range render.ChildKinds() {
-		switch {
-		case kind.Definition != "":
-		case kind.MetadataOnly:
-			object := &metav1.PartialObjectMetadata{}
-			object.SetGroupVersionKind(kind.GroupVersionKind)
-			watched = append(watched, object)
-		default:
-			watched = append(watched, kind.New())
-		}
-	}
-	return watched
-}
-
 // newReconciler returns a reconciler without its workers. It reads watched objects from the cache.
 func newReconciler(
-	cache client.Reader, recorder events.EventRecorder, options Options, apis *optionalAPIs,
+	cache client.Reader, recorder events.EventRecorder, options Options, apis *caches.APIs,
 ) *Reconciler {
-	indexed := indexedCache{cache}
-	children := childCache{indexed, apis, options.Direct}
+	indexed := caches.Indexed{Reader: cache}
+	children := caches.Children{Reader: indexed, APIs: apis, Direct: options.Direct}
+	config := resolve.NewOperatorConfig(options.OperatorConfig, options.OperatorNamespace)
+	known, references := hosts.New(indexed, apis, config, options.OpenShift), watch.NewReferences()
 	return &Reconciler{
 		cache: indexed, children: children, direct: options.Direct, apis: apis,
 		applier: apply.New(apply.Options{
@@ -115,39 +93,40 @@ func newReconciler(
 		}),
 		configMaps: resolve.NewConfigMaps(cache, options.Direct, options.WatchNamespaces...),
 		digestKeys: resolve.NewDigestKeys(options.Direct, options.OperatorNamespace),
-		references: newReferenceIndex(), exposures: newExposures(), statuses: newStatusMemory(), retries: newRetries(),
+		references: references, stacks: watch.New(indexed, config, known, references, recorder), hosts: known,
+		writer: report.NewWriter(options.Direct, recorder), retries: newRetries(),
 		largePlans:    newLargePlans(),
 		configure:     plan.Configure,
 		recorder:      recorder,
-		config:        newOperatorConfig(options.OperatorConfig, options.OperatorNamespace),
+		settings:      config,
 		relatedImages: options.RelatedImages, otherInstallation: options.OtherInstallation,
 		version: options.OperatorVersion, openShift: options.OpenShift, now: time.Now,
-		autoscalerPatience: cmp.Or(options.AutoscalerPatience, defaultAutoscalerPatience), identities: options.Identities,
+		autoscalerPatience: cmp.Or(options.AutoscalerPatience, defaultAutoscalerPatience),
 	}
 }
 
 // SetupWithManager adds the controller to the manager.
 func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) error {
-	apis, err := newOptionalAPIs(ctx, options.Optional, mgr.GetRESTMapper())
+	apis, err := caches.NewAPIs(ctx, options.Optional, mgr.GetRESTMapper(), watch.Children())
 	if err != nil {
 		return err
 	}
-	if err := addIndexes(ctx, mgr.GetFieldIndexer()); err != nil {
+	if err := caches.AddIndexes(ctx, mgr.GetFieldIndexer()); err != nil {
 		return err
 	}
 	r := newReconciler(mgr.GetCache(), mgr.GetEventRecorder(names.EventReporter), options, apis)
-	requeued := make(chan ctrlevent.GenericEvent)
-	if err := r.addWorkers(mgr, options, requeued); err != nil {
+	if err := r.addWorkers(mgr, options); err != nil {
 		return err
 	}
-	built := r.watches(mgr, options).WatchesRawSource(source.Channel(requeued, &handler.EnqueueRequestForObject{}))
-	watchChildren(built, apis)
-	c, err := built.Build(r)
+	c, err := r.stacks.Build(mgr, r, watch.Options{
+		OperatorConfig: options.OperatorConfig, APIs: apis, Concurrency: options.Concurrency,
+		RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry),
+	})
 	if err != nil {
-		return fmt.Errorf("build controller: %w", err)
+		return err
 	}
 	err = mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
-		return apis.follow(ctx, options.Definitions, c, r.requeueExposed(requeued))
+		return apis.Follow(ctx, options.Definitions, c, r.stacks.RequeueExposed)
 	}))
 	if err != nil {
 		return fmt.Errorf("add the watches for CustomResourceDefinitions: %w", err)
@@ -156,24 +135,22 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 }
 
 // addWorkers adds the prober for servers and the image reader to the manager. If the operator reads mirror sets,
-// addWorkers also adds the watches for the mirror sets. The prober and the image reader requeue stacks through the
-// channel `requeued`.
-func (r *Reconciler) addWorkers(mgr ctrl.Manager, options Options, requeued chan<- ctrlevent.GenericEvent) error {
-	r.prober = probe.New(probe.Options{
-		Locate: r.locate, Refused: apiServerAddress(mgr.GetConfig().Host),
-		Dial: options.DialServer, Interval: options.ProbeInterval, Notify: requeueBy(requeued),
-		Log: mgr.GetLogger().WithName("probe"),
+// addWorkers also adds the watches for the mirror sets.
+func (r *Reconciler) addWorkers(mgr ctrl.Manager, options Options) error {
+	r.observer = observe.New(r.cache, r.now, probe.Options{
+		Refused: apiServerAddress(mgr.GetConfig().Host), Dial: options.DialServer, Interval: options.ProbeInterval,
+		Notify: r.stacks.Requeue, Log: mgr.GetLogger().WithName("probe"),
 	})
-	r.pool = registry.NewPool(registry.PoolOptions{
-		Credentials: r.pullCredentials, Notify: requeueBy(requeued), LookAgain: options.TagInterval,
-		Log: mgr.GetLogger().WithName("registry"),
+	r.images = images.New(r.direct, r.configMaps.KeptBase, options.Identities, registry.PoolOptions{
+		Notify: r.stacks.Requeue, LookAgain: options.TagInterval, Log: mgr.GetLogger().WithName("registry"),
 	})
-	workers := map[string]manager.Runnable{"prober": r.prober, "image reader": r.pool}
+	workers := map[string]manager.Runnable{"prober": r.observer.Prober, "image reader": r.images.Pool}
 	if options.MirrorSets != nil {
-		mirrors := newMirrorSets(options.MirrorSets, mgr.GetRESTMapper(), r.pool.Mirror, mgr.GetLogger().WithName("mirrors"))
-		workers["image reader"] = mirrors.before(r.pool)
+		mirrors := caches.NewMirrorSets(options.MirrorSets, mgr.GetRESTMapper(), r.images.Pool.Mirror,
+			mgr.GetLogger().WithName("mirrors"))
+		workers["image reader"] = mirrors.Before(r.images.Pool)
 		workers["watches for mirror sets"] = manager.RunnableFunc(func(ctx context.Context) error {
-			return mirrors.follow(ctx, options.Definitions)
+			return mirrors.Follow(ctx, options.Definitions)
 		})
 	}
 	for name, worker := range workers {
@@ -184,74 +161,13 @@ func (r *Reconciler) addWorkers(mgr ctrl.Manager, options Options, requeued chan
 	return nil
 }
 
-// watches returns a builder for the controller with all watches except those for children.
-func (r *Reconciler) watches(mgr ctrl.Manager, options Options) *ctrl.Builder {
-	changed := builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})
-	return ctrl.NewControllerManagedBy(mgr).
-		For(&v1alpha2.LlamaStackDistribution{}, builder.WithPredicates(predicate.Or(ourChange(), statusLost()))).
-		Watches(&appsv1.ReplicaSet{}, byInstance(), changed).
-		Watches(&corev1.Pod{}, byInstance(), changed).
-		Watches(&corev1.Event{}, byClaim(), changed).
-		Watches(&v1alpha2.LlamaStackDistribution{}, r.byHostname()).
-		Watches(&v1alpha2.LlamaStackDistribution{}, byBounds()).
-		Watches(&corev1.ConfigMap{}, r.byReference(kindConfigMap), builder.OnlyMetadata, changed).
-		Watches(&corev1.Secret{}, r.byReference(kindSecret), builder.OnlyMetadata, changed).
-		// Workers start after this source has read the ConfigMap, so that no reconcile runs without it.
-		WatchesRawSource(source.Kind[client.Object](options.OperatorConfig, &corev1.ConfigMap{}, r.byOperatorConfig())).
-		WatchesRawSource(r.hostIndex(mgr.GetFieldIndexer())).
-		WithOptions(controller.Options{
-			MaxConcurrentReconciles: options.Concurrency,
-			NewQueue:                r.newQueue(options.Concurrency),
-			// A test restarts the controller in the same process with the same name.
-			SkipNameValidation: new(true),
-			RateLimiter:        workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry),
-		})
-}
-
-// newQueue returns a function that creates the queue of the controller, in which the reconciler also requeues stacks
-// itself.
-func (r *Reconciler) newQueue(workers int) func(
-	string, workqueue.TypedRateLimiter[reconcile.Request],
-) workqueue.TypedRateLimitingInterface[reconcile.Request] {
-	create := queue.NewFair(workers)
-	return func(
-		name string, limiter workqueue.TypedRateLimiter[reconcile.Request],
-	) workqueue.TypedRateLimitingInterface[reconcile.Request] {
-		fair := create(name, limiter)
-		r.requeue = fair.Add
-		return fair
-	}
-}
-
-// watchChildren watches every kind of child that the cluster serves.
-func watchChildren(built *ctrl.Builder, apis *optionalAPIs) {
-	children := queue.ChildrenLast(byController())
-	for _, kind := range render.ChildKinds() {
-		if kind.Definition != "" {
-			if apis.serves(kind.GroupVersionKind) {
-				built.WatchesRawSource(apis.source(kind.GroupVersionKind))
-			}
-			continue
-		}
-		var change predicate.Predicate = predicate.ResourceVersionChangedPredicate{}
-		if kind.IgnoreStatus { // the status changes with every pod
-			change = predicate.Or[client.Object](ourChange(), ownersChanged(), autoscalerChanged())
-		}
-		options := []builder.WatchesOption{builder.WithPredicates(change)}
-		if kind.MetadataOnly {
-			options = append(options, builder.OnlyMetadata)
-		}
-		built.Watches(kind.New(), children, options...)
-	}
-}
-
 // createOperatorConfig adds a runnable to the manager. The runnable creates the operator's ConfigMap, if it is missing,
 // when this instance becomes the leader. The operator also works without the ConfigMap.
 func (r *Reconciler) createOperatorConfig(mgr ctrl.Manager, options Options) error {
 	err := mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
 		_, err := options.OperatorConfig.GetInformer(ctx, &corev1.ConfigMap{}) // starts the informer for WaitForCacheSync
 		if err == nil && options.OperatorConfig.WaitForCacheSync(ctx) {
-			err = r.config.create(ctx, options.Direct)
+			err = r.settings.Create(ctx, options.Direct)
 		}
 		if err != nil && ctx.Err() == nil {
 			mgr.GetLogger().Error(err, "The operator's ConfigMap cannot be created")
@@ -264,76 +180,15 @@ func (r *Reconciler) createOperatorConfig(mgr ctrl.Manager, options Options) err
 	return nil
 }
 
-// ourChange selects changes to the generation, the annotations and the labels. It ignores changes to the status.
-func ourChange() predicate.Predicate {
-	return predicate.Or[client.Object](
-		predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}, predicate.LabelChangedPredicate{})
-}
-
-// statusLost detects that another client overwrote the status. A client with the original v1alpha1 types writes the
-// whole status, without the fields that these types lack.
-func statusLost() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e ctrlevent.UpdateEvent) bool {
-		before, ok := e.ObjectOld.(*v1alpha2.LlamaStackDistribution)
-		if !ok {
-			return false
-		}
-		now, ok := e.ObjectNew.(*v1alpha2.LlamaStackDistribution)
-		return ok && now.Status.ObservedGeneration < before.Status.ObservedGeneration
-	}}
-}
-
-// ownersChanged detects changes to owner references, for example when a child loses the reference to its stack.
-func ownersChanged() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e ctrlevent.UpdateEvent) bool {
-		return !equality.Semantic.DeepEqual(e.ObjectOld.GetOwnerReferences(), e.ObjectNew.GetOwnerReferences())
-	}}
-}
-
-// autoscalerChanged compares the specs of an autoscaler to detect changes, because autoscalers have no generation. It
-// also detects when an autoscaler starts or stops scaling.
-func autoscalerChanged() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e ctrlevent.UpdateEvent) bool {
-		before, ok := e.ObjectOld.(*autoscalingv2.HorizontalPodAutoscaler)
-		if !ok {
-			return false
-		}
-		now, ok := e.ObjectNew.(*autoscalingv2.HorizontalPodAutoscaler)
-		was, _ := status.AutoscalerTrouble(before)
-		is, _ := status.AutoscalerTrouble(now)
-		return ok && (was != is || !equality.Semantic.DeepEqual(before.Spec, now.Spec))
-	}}
-}
-
-// byController maps a child to the stack that controls it.
-func byController() handler.EventHandler {
-	return handler.EnqueueRequestsFromMapFunc(func(_ context.Context, object client.Object) []reconcile.Request {
-		owner := metav1.GetControllerOfNoCopy(object)
-		if owner == nil || owner.Kind != v1alpha2.Kind ||
-			!strings.HasPrefix(owner.APIVersion, v1alpha2.GroupVersion.Group+"/") {
-			return nil
-		}
-		return requestsFor(object.GetNamespace(), owner.Name)
-	})
-}
-
-// byInstance maps a pod or ReplicaSet to its stack by the label in the stack's selector.
-func byInstance() handler.EventHandler {
-	return handler.EnqueueRequestsFromMapFunc(func(_ context.Context, object client.Object) []reconcile.Request {
-		stack := object.GetLabels()[names.LabelInstance]
-		if stack == "" {
-			return nil
-		}
-		return requestsFor(object.GetNamespace(), stack)
-	})
-}
-
-// byReference maps a Secret or ConfigMap to the group of stacks that refer to it.
-func (r *Reconciler) byReference(kind string) handler.EventHandler {
-	return handler.EnqueueRequestsFromMapFunc(func(_ context.Context, object client.Object) []reconcile.Request {
-		if !r.references.used(kind, client.ObjectKeyFromObject(object)) {
-			return nil
-		}
-		return []reconcile.Request{group{kind, object.GetName()}.request(object.GetNamespace())}
-	})
+// apiServerAddress returns the address of the API server in the operator's own configuration, or nothing if the
+// configuration contains a name.
+func apiServerAddress(host string) []netip.Addr {
+	if at, err := url.Parse(host); err == nil && at.Host != "" {
+		host = at.Hostname()
+	}
+	address, err := netip.ParseAddr(host)
+	if err != nil {
+		return nil
+	}
+	return []netip.Addr{address.Unmap()}
 }

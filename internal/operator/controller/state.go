@@ -13,6 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/images"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 )
 
 // state holds the results of the steps of one reconcile, with a field for each step that has a result. A failed step
@@ -20,19 +22,19 @@ import (
 // preflight and apply also update the field owned, and the steps named configmaps and secrets both use the budget.
 type state struct {
 	stack  *stack
-	report report
+	report report.Report
 
 	workload   workload
 	intent     *intent.Intent // set by the step admit
 	warnings   []string       // about the spec, set by the step admit
-	image      resolvedImage
+	image      images.Image
 	bounds     *bounds.Rule // nil if the namespace has no bounds
-	labels     imageLabels
+	labels     images.Labels
 	budget     resolve.Budget
 	configMaps configMaps
 	secrets    secrets
 	base       *plan.Base
-	external   externalImages
+	external   images.External
 	planned    planned
 	owned      owned
 	// leaves lists the data that the pending change to the pods leaves behind, in the format of the record. The step

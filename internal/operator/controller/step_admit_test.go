@@ -8,6 +8,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 func TestAdmit(t *testing.T) {
@@ -46,7 +48,7 @@ func TestAdmit(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			stack, report := newStack(t, tc.spec), &report{}
+			stack, report := testutil.NewStack(t, tc.spec), &report.Report{}
 			stack.Annotations = tc.annotations
 			decoded, warnings, err := admit(stack, report)
 			checkFailure(t, err, tc.failure)
@@ -56,7 +58,7 @@ func TestAdmit(t *testing.T) {
 			if diff := cmp.Diff(tc.warnings, warnings); diff != "" {
 				t.Errorf("warnings (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(tc.want, report.conditionTexts()[v1alpha2.ConditionValidationSucceeded]); diff != "" {
+			if diff := cmp.Diff(tc.want, conditionTexts(report)[v1alpha2.ConditionValidationSucceeded]); diff != "" {
 				t.Errorf("condition (-want +got):\n%s", diff)
 			}
 		})

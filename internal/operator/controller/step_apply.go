@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -15,6 +14,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/refusal"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/images"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 )
 
 // applied is the result of applying the desired objects.
@@ -38,7 +40,7 @@ func (a *applied) has(kind string) bool {
 // and the next attempt does not write them again. If the API server rejects an object that is applied after the
 // Deployment, apply continues, and reportRejections returns the error in a later step.
 func (r *Reconciler) apply(
-	ctx context.Context, stack *stack, workload *workload, image *resolvedImage, own *owned, report *report,
+	ctx context.Context, stack *stack, workload *workload, image *images.Image, own *owned, report *report.Report,
 ) (applied, error) {
 	var done applied
 	var err error
@@ -57,7 +59,7 @@ func (r *Reconciler) apply(
 	r.applyDependents(ctx, stack, own, &done)
 	for _, one := range done.objects {
 		if one.Outcome == apply.Adopted {
-			report.normalEvent(v1alpha2.EventAdopted, fmt.Sprintf("Adopted %s %q, which had no controller", one.Kind.Kind,
+			report.Normal(v1alpha2.EventAdopted, fmt.Sprintf("Adopted %s %q, which had no controller", one.Kind.Kind,
 				one.Object.GetName()))
 		}
 		if one.Kind.Kind != kindDeployment {
@@ -69,7 +71,7 @@ func (r *Reconciler) apply(
 		}
 		done.deployment = deployment
 		if one.Outcome != apply.Unchanged {
-			report.normalEvent(v1alpha2.EventDeploymentUpdated,
+			report.Normal(v1alpha2.EventDeploymentUpdated,
 				fmt.Sprintf("Applied Deployment %q with image %q", deployment.Name, imageOf(stack, deployment)))
 		}
 	}
@@ -79,20 +81,10 @@ func (r *Reconciler) apply(
 
 // imageOf returns the image of the server's container. It differs from the resolved image if the live template is kept.
 func imageOf(stack *stack, deployment *appsv1.Deployment) string {
-	if server := serverContainer(stack, deployment); server != nil {
+	if server := render.ServerContainer(stack, &deployment.Spec.Template.Spec); server != nil {
 		return server.Image
 	}
 	return ""
-}
-
-// serverContainer returns the container of the server, or nil if the template has no such container.
-func serverContainer(stack *stack, deployment *appsv1.Deployment) *corev1.Container {
-	containers, name := deployment.Spec.Template.Spec.Containers, names.ServerContainer(stack.Annotations)
-	i := slices.IndexFunc(containers, func(c corev1.Container) bool { return c.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return &containers[i]
 }
 
 // applyPods applies the objects that the pods need to start, their NetworkPolicy if it does not exist yet, and then the
@@ -189,7 +181,7 @@ func (r *Reconciler) transferReplicas(ctx context.Context, stack *stack, workloa
 }
 
 // conclude adds the conditions that depend on the applied objects.
-func conclude(stack *stack, newerImage string, own *owned, done *applied, report *report) {
+func conclude(stack *stack, newerImage string, own *owned, done *applied, report *report.Report) {
 	message := "Every object is applied"
 	if newerImage != "" {
 		message += fmt.Sprintf("; this release of the operator starts new stacks with image %q; to use this image, set spec.distribution.version to the release of the image",
@@ -197,17 +189,17 @@ func conclude(stack *stack, newerImage string, own *owned, done *applied, report
 	}
 	if left := own.decision.Record.Autoscaled; left.Count > 0 {
 		message += fmt.Sprintf("; until you change spec.workload.replicas from %d, the Deployment keeps the %s that the "+
-			"autoscaler set", left.Spec, count(int(left.Count), "replica"))
+			"autoscaler set", left.Spec, status.Count(int(left.Count), "replica"))
 	}
-	report.markTrue(v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded, message)
+	report.MarkTrue(v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded, message)
 	reportDecision(stack, own.decision, report)
 	if trouble := own.volumeTrouble; trouble != nil {
-		report.markFalse(trouble.Condition, trouble.Reason, trouble.Message)
+		report.MarkFalse(trouble.Condition, trouble.Reason, trouble.Message)
 		return
 	}
 	for _, one := range done.objects {
 		if one.Kind.Kind == kindVolumeClaim {
-			report.conditions = append(report.conditions, storageCondition(one.Object))
+			report.Conditions = append(report.Conditions, storageCondition(one.Object))
 		}
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/images"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // TestBaseConfig checks the precedence of the sources of the base configuration: the user's ConfigMap, the labels of
@@ -44,46 +46,46 @@ func TestBaseConfig(t *testing.T) {
 	embedded := &plan.Base{Data: known.Base, Source: v1alpha2.ConfigSourceEmbedded}
 	for name, tc := range map[string]struct {
 		spec    string
-		labels  imageLabels
+		labels  images.Labels
 		running rollout.Record
 		want    *plan.Base
 		err     error
 	}{
-		"no base is needed": {spec: plain, labels: imageLabels{distribution: known}},
+		"no base is needed": {spec: plain, labels: images.Labels{Distribution: known}},
 		"the image is not read yet": {
-			spec: models, labels: imageLabels{distribution: known, unread: unread}, err: unread,
+			spec: models, labels: images.Labels{Distribution: known, Unread: unread}, err: unread,
 		},
-		"the user's base":                       {spec: withKey, labels: imageLabels{distribution: known}, want: &plan.Base{Data: []byte("mine"), Source: v1alpha2.ConfigSourceConfigMap}},
-		"the user's base and a base in a label": {spec: withKey, labels: imageLabels{distribution: known, config: []byte("label")}, want: &plan.Base{Data: []byte("mine"), Source: v1alpha2.ConfigSourceConfigMap}},
-		"a base in a label":                     {spec: models, labels: imageLabels{distribution: known, config: []byte("label")}, want: &plan.Base{Data: []byte("label"), Source: v1alpha2.ConfigSourceOCILabel}},
-		"no base":                               {spec: models, labels: imageLabels{distribution: none}},
-		"the catalog's base":                    {spec: models, labels: imageLabels{distribution: known}, want: embedded},
-		"the running base":                      {spec: models, labels: imageLabels{distribution: known}, running: kept, want: &plan.Base{Data: []byte("kept"), Source: v1alpha2.ConfigSourceEmbedded}},
+		"the user's base":                       {spec: withKey, labels: images.Labels{Distribution: known}, want: &plan.Base{Data: []byte("mine"), Source: v1alpha2.ConfigSourceConfigMap}},
+		"the user's base and a base in a label": {spec: withKey, labels: images.Labels{Distribution: known, Config: []byte("label")}, want: &plan.Base{Data: []byte("mine"), Source: v1alpha2.ConfigSourceConfigMap}},
+		"a base in a label":                     {spec: models, labels: images.Labels{Distribution: known, Config: []byte("label")}, want: &plan.Base{Data: []byte("label"), Source: v1alpha2.ConfigSourceOCILabel}},
+		"no base":                               {spec: models, labels: images.Labels{Distribution: none}},
+		"the catalog's base":                    {spec: models, labels: images.Labels{Distribution: known}, want: embedded},
+		"the running base":                      {spec: models, labels: images.Labels{Distribution: known}, running: kept, want: &plan.Base{Data: []byte("kept"), Source: v1alpha2.ConfigSourceEmbedded}},
 		"the running base, and the pods keep the digest of a tag": {
-			spec: models, labels: imageLabels{distribution: known, digest: "sha256:1"}, running: pinned,
+			spec: models, labels: images.Labels{Distribution: known, Digest: "sha256:1"}, running: pinned,
 			want: &plan.Base{Data: []byte("kept"), Source: v1alpha2.ConfigSourceEmbedded},
 		},
 		"the tag of the running image moved": {
-			spec: models, labels: imageLabels{distribution: known, digest: "sha256:2"}, running: pinned, want: embedded,
+			spec: models, labels: images.Labels{Distribution: known, Digest: "sha256:2"}, running: pinned, want: embedded,
 		},
 		"the running base equals the catalog's base": {
-			spec: models, labels: imageLabels{distribution: known}, running: same, want: embedded,
+			spec: models, labels: images.Labels{Distribution: known}, running: same, want: embedded,
 		},
 		"the running base is from another image": {
-			spec: models, labels: imageLabels{distribution: known}, running: anotherImage,
+			spec: models, labels: images.Labels{Distribution: known}, running: anotherImage,
 			want: embedded,
 		},
 		"the running base is from a label": {
-			spec: models, labels: imageLabels{distribution: known}, running: ofLabel, want: embedded,
+			spec: models, labels: images.Labels{Distribution: known}, running: ofLabel, want: embedded,
 		},
 		"the copy of the running base is missing": {
-			spec: models, labels: imageLabels{distribution: known}, running: lost, want: embedded,
+			spec: models, labels: images.Labels{Distribution: known}, running: lost, want: embedded,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			own := newStack(t, tc.spec)
-			f := newFixture(t, &corev1.ConfigMap{ObjectMeta: childMeta(own, "my-base"), Data: map[string]string{names.ConfigFile: "kept"}})
-			image := &resolvedImage{Image: facts.Image{From: v1alpha2.ImageFromCatalogue}}
+			own := testutil.NewStack(t, tc.spec)
+			f := newFixture(t, &corev1.ConfigMap{ObjectMeta: testutil.ChildMeta(own, "my-base"), Data: map[string]string{names.ConfigFile: "kept"}})
+			image := &images.Image{Image: facts.Image{From: v1alpha2.ImageFromCatalogue}}
 			contents := resolve.Contents{"mine": {"base.yaml": []byte("mine")}}
 			got, err := f.baseConfig(t.Context(), own, image, &tc.labels, contents, &workload{Record: tc.running})
 			if !errors.Is(err, tc.err) {

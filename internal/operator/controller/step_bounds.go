@@ -16,24 +16,25 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/images"
 )
 
 // bounds enforces the administrator's bounds for the namespace before the operator reads an image or a referenced
 // object of the stack. The pods of a stack that exceeds a bound do not change.
-func (r *Reconciler) bounds(ctx context.Context, stack *stack, image *resolvedImage) (*bounds.Rule, error) {
-	if image.config.Unknown(operatorconfig.KeyBounds) {
+func (r *Reconciler) bounds(ctx context.Context, stack *stack, image *images.Image) (*bounds.Rule, error) {
+	if image.Config.Unknown(operatorconfig.KeyBounds) {
 		return nil, invalid(v1alpha2.ReasonForbiddenByBounds, fmt.Sprintf(
 			"The key %q in the operator's ConfigMap is invalid, so the bounds for this stack are unknown; ask an administrator to correct the key",
 			operatorconfig.KeyBounds))
 	}
 	labels := map[string]string(nil)
-	if image.config.Bounds.NeedLabels(stack.Namespace) {
+	if image.Config.Bounds.NeedLabels(stack.Namespace) {
 		var err error
 		if labels, err = NamespaceLabels(ctx, r.direct, stack.Namespace); err != nil {
 			return nil, err
 		}
 	}
-	rule := image.config.Bounds.For(stack.Namespace, labels)
+	rule := image.Config.Bounds.For(stack.Namespace, labels)
 	if rule == nil {
 		return nil, nil
 	}
@@ -96,7 +97,7 @@ func (r *Reconciler) stacksBounded(ctx context.Context, stack *stack, rule *boun
 	}
 	return invalid(v1alpha2.ReasonForbiddenByBounds, fmt.Sprintf(
 		"Namespace %q can have at most %s, and this stack exceeds the limit; delete older stacks, or ask an administrator to change the key %q in the operator's ConfigMap",
-		stack.Namespace, count(*rule.Stacks, "stack"), operatorconfig.KeyBounds))
+		stack.Namespace, status.Count(*rule.Stacks, "stack"), operatorconfig.KeyBounds))
 }
 
 // precedes reports whether stack a precedes stack b of the same second. A stack that was within the bounds precedes.

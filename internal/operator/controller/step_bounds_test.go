@@ -12,6 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // TestBoundsOfAStack checks that the administrator's bounds for a namespace are enforced, and that only older stacks in
@@ -25,7 +26,7 @@ func TestBoundsOfAStack(t *testing.T) {
 		places = `Namespace "team" can have at most 1 stack, and this stack exceeds the limit; delete older stacks, or ` + ask
 	)
 	another := func(namespace, name string, age time.Duration) client.Object {
-		other := newStack(t, plain)
+		other := testutil.NewStack(t, plain)
 		other.Namespace, other.Name, other.UID = namespace, name, "other"
 		other.CreationTimestamp = metav1.NewTime(time.Unix(1e9, 0).Add(-age))
 		return other
@@ -69,9 +70,10 @@ func TestBoundsOfAStack(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			own := newStack(t, tc.spec)
+			own := testutil.NewStack(t, tc.spec)
 			own.CreationTimestamp = metav1.NewTime(time.Unix(1e9, 0))
-			f := newFixture(t, append(tc.others, own.DeepCopy(), newOperatorConfigMap(operatorconfig.KeyBounds, tc.rules))...)
+			config := testutil.NewOperatorConfigMap(operatorconfig.KeyBounds, tc.rules)
+			f := newFixture(t, append(tc.others, own.DeepCopy(), config)...)
 			_, err := f.runSteps(t, own, "bounds")
 			var want *status.Failure
 			if tc.message != "" {
@@ -87,11 +89,12 @@ func TestBoundsOfAStack(t *testing.T) {
 // TestStacksOfOneSecond checks that a stack waits until the other stacks of its second are known, if there are too
 // many.
 func TestStacksOfOneSecond(t *testing.T) {
-	own, other := newStack(t, `{distribution: {name: starter}}`), newStack(t, `{distribution: {name: starter}}`)
+	const spec = `{distribution: {name: starter}}`
+	own, other := testutil.NewStack(t, spec), testutil.NewStack(t, spec)
 	own.CreationTimestamp = metav1.NewTime(time.Now().Add(time.Hour).Truncate(time.Second))
 	other.Name, other.UID, other.CreationTimestamp = "z", "other", own.CreationTimestamp
 	for rule, wait := range map[string]bool{"[{stacks: 1}]": true, "[{stacks: 2}]": false} {
-		f := newFixture(t, own.DeepCopy(), other.DeepCopy(), newOperatorConfigMap(operatorconfig.KeyBounds, rule))
+		f := newFixture(t, own.DeepCopy(), other.DeepCopy(), testutil.NewOperatorConfigMap(operatorconfig.KeyBounds, rule))
 		_, err := f.runSteps(t, own.DeepCopy(), "bounds")
 		failure, is := errors.AsType[*status.Failure](err)
 		if waits := is && failure.Retry == status.Quiet; waits != wait {

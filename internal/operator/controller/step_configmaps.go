@@ -30,7 +30,7 @@ func (r *Reconciler) readConfigMaps(
 	for _, use := range uses {
 		watched = append(watched, use.Here())
 	}
-	r.references.set(keyOf(stack), wishes.Secrets, watched)
+	r.references.Set(keyOf(stack), wishes.Secrets, watched)
 	contents, err := r.configMaps.Get(ctx, keyOf(stack), uses, budget)
 	found := configMaps{contents: contents}
 	if err == nil {

@@ -86,7 +86,7 @@ type configMapsCase struct {
 
 // checkConfigMaps reads the ConfigMaps of a stack and compares their contents with the test case.
 func checkConfigMaps(t *testing.T, tc configMapsCase) {
-	own, f := newStack(t, tc.spec), newFixture(t)
+	own, f := testutil.NewStack(t, tc.spec), newFixture(t)
 	if tc.configMap != "" {
 		f.createObjects(t,
 			&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: tc.configMap}, Data: tc.data})
@@ -115,7 +115,7 @@ func checkConfigMaps(t *testing.T, tc configMapsCase) {
 			t.Errorf("key %q is %q, want %q", key, got, value)
 		}
 	}
-	if users := f.references.requestsFor(kindConfigMap, childKey(own, tc.configMap)); len(users) != 1 {
+	if users := f.references.Requests(kindConfigMap, childKey(own, tc.configMap)); len(users) != 1 {
 		t.Errorf("the users of the ConfigMap are %v, want the stack", users)
 	}
 }
@@ -125,7 +125,7 @@ func checkConfigMaps(t *testing.T, tc configMapsCase) {
 // namespace and the operator must not read it, the ConfigMap in the stack's own namespace replaces it.
 func TestConfigMapOfTheSameNameInAnotherNamespace(t *testing.T) {
 	const asked = "shared/mine"
-	own := newStack(t, `{distribution: {name: starter}, overrideConfig: {configMapName: mine}}`)
+	own := testutil.NewStack(t, `{distribution: {name: starter}, overrideConfig: {configMapName: mine}}`)
 	own.Annotations = map[string]string{
 		names.AnnotationCompat: names.CompatV1Alpha1, names.AnnotationUserConfigNamespace: "shared",
 	}
@@ -145,7 +145,7 @@ func TestConfigMapOfTheSameNameInAnotherNamespace(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "mine"},
 		Data:       map[string]string{"config.yaml": "distro_name: own\nproviders: {}"},
 	})
-	if users := f.references.requestsFor(kindConfigMap, childKey(own, "mine")); len(users) != 1 {
+	if users := f.references.Requests(kindConfigMap, childKey(own, "mine")); len(users) != 1 {
 		t.Errorf("the users of the ConfigMap are %v, want the stack", users)
 	}
 	s, err := f.runSteps(t, own, "plan")

@@ -15,11 +15,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 )
 
 // checkExposure adds a condition if the stack is exposed. It returns a failure if the spec requests an exposure and the
 // stack is not exposed. The message does not contain names of objects in other namespaces.
-func checkExposure(stack *stack, made *planned, objects []apply.Applied, report *report) error {
+func checkExposure(stack *stack, made *planned, objects []apply.Applied, report *report.Report) error {
 	failure := &status.Failure{Condition: v1alpha2.ConditionExposed, Retry: status.OnReferenceChange}
 	switch owner, built := made.hostOwner, made.plan; {
 	case owner != nil:
@@ -46,7 +47,7 @@ func checkExposure(stack *stack, made *planned, objects []apply.Applied, report 
 				types.NamespacedName{Namespace: gateway.Namespace, Name: gateway.Name})
 		}
 		if failure.Message == "" {
-			report.markTrue(v1alpha2.ConditionExposed, v1alpha2.ReasonExposureApplied,
+			report.MarkTrue(v1alpha2.ConditionExposed, v1alpha2.ReasonExposureApplied,
 				fmt.Sprintf("%s %q is applied", live.GetKind(), live.GetName()))
 			return nil
 		}
@@ -56,14 +57,14 @@ func checkExposure(stack *stack, made *planned, objects []apply.Applied, report 
 
 // keepExposed keeps the previous condition of an exposed stack if the exposure settings are unknown, because the
 // operator's ConfigMap cannot be read. In this case, the objects that expose the stack do not change.
-func keepExposed(stack *stack, report *report) {
+func keepExposed(stack *stack, report *report.Report) {
 	before := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionExposed)
 	if networking := stack.Spec.Networking; networking == nil || networking.Expose == nil ||
 		string(networking.Expose.Raw) == "false" {
 		return
 	}
 	if before != nil && before.Status == metav1.ConditionTrue {
-		report.markTrue(v1alpha2.ConditionExposed, before.Reason, before.Message)
+		report.MarkTrue(v1alpha2.ConditionExposed, before.Reason, before.Message)
 	}
 }
 

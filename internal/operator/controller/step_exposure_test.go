@@ -17,6 +17,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // ingressKind is the kind Ingress.
@@ -100,14 +102,14 @@ func TestCheckExposure(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var report report
+			var report report.Report
 			made := &planned{
 				plan: &tc.plan, hostOwner: tc.owner,
 				input: plan.Input{Cluster: render.Cluster{Gateway: tc.gateway}},
 			}
-			err := checkExposure(newStack(t, `{distribution: {name: starter}}`), made, tc.objects, &report)
+			err := checkExposure(testutil.NewStack(t, `{distribution: {name: starter}}`), made, tc.objects, &report)
 			checkFailure(t, err, tc.failure)
-			if got := report.conditionTexts()[v1alpha2.ConditionExposed]; got != tc.exposed {
+			if got := conditionTexts(&report)[v1alpha2.ConditionExposed]; got != tc.exposed {
 				t.Errorf("condition %q, want %q", got, tc.exposed)
 			}
 		})
@@ -167,15 +169,15 @@ func TestUnknownExposureSettings(t *testing.T) {
 		`{distribution: {name: starter}, networking: {expose: false}}`: "",
 		`{distribution: {name: starter}}`:                              "",
 	} {
-		stack := newStack(t, spec)
+		stack := testutil.NewStack(t, spec)
 		meta.SetStatusCondition(&stack.Status.Conditions, metav1.Condition{
 			Type: v1alpha2.ConditionExposed, Status: metav1.ConditionTrue, Reason: v1alpha2.ReasonExposureApplied,
 			Message: `Ingress "my-ingress" is applied`,
 		})
-		var report report
+		var report report.Report
 		made := &planned{plan: &plan.Plan{}, input: plan.Input{Cluster: render.Cluster{ExposureUnknown: true}}}
 		checkFailure(t, checkExposure(stack, made, nil, &report), nil)
-		if got := report.conditionTexts()[v1alpha2.ConditionExposed]; got != want {
+		if got := conditionTexts(&report)[v1alpha2.ConditionExposed]; got != want {
 			t.Errorf("%s: condition %q, want %q", spec, got, want)
 		}
 	}

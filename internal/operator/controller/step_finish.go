@@ -1,17 +1,13 @@
 package controller
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/apply"
@@ -19,12 +15,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/profile"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/retention"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/metrics"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/observe"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 )
 
 // finish runs after the steps, whether or not they succeed. It observes the workload, and writes the status if the
@@ -40,12 +37,12 @@ func (r *Reconciler) finish(ctx context.Context, s *state, failure *status.Failu
 	if err != nil {
 		return err
 	}
-	failure = s.reportInItsWords(failure)
+	failure = s.report.InItsWords(s.stack, failure)
 	now := &s.stack.Status
 	summary := status.Summarize(status.Input{
-		Generation: s.stack.Generation, Previous: previous.Status.Conditions, Observed: s.report.conditions, Failure: failure,
+		Generation: s.stack.Generation, Previous: previous.Status.Conditions, Observed: s.report.Conditions, Failure: failure,
 		Overdue: observed.Overdue, Serving: observed.Serving, Earlier: observed.Earlier,
-		Deleting: s.stack.DeletionTimestamp != nil, Now: timestamp(r.now()),
+		Deleting: s.stack.DeletionTimestamp != nil, Now: report.Timestamp(r.now()),
 	})
 	now.Conditions, now.Phase = summary.Conditions, summary.Phase
 	s.keepWarnings()
@@ -56,57 +53,7 @@ func (r *Reconciler) finish(ctx context.Context, s *state, failure *status.Failu
 	if equality.Semantic.DeepEqual(previous.Status, *now) {
 		return nil
 	}
-	written := s.stack.DeepCopy()
-	err = r.direct.Status().Patch(ctx, written, statusPatch{}, client.FieldOwner(names.FieldManager))
-	if apierrors.IsInvalid(err) {
-		gone, readErr := r.isGone(ctx, s.stack)
-		if readErr != nil || gone {
-			return readErr
-		}
-	}
-	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("write status: %w", err)
-	}
-	if err == nil {
-		r.statuses.remember(written)
-		r.emit(s.stack, s.report.events, &previous.Status, releaseNote)
-		metrics.CountChange(s.stack, &previous.Status)
-	}
-	return nil
-}
-
-// isGone reports whether the stack no longer exists, or was replaced by another stack with the same name.
-func (r *Reconciler) isGone(ctx context.Context, stack *stack) (bool, error) {
-	now := &v1alpha2.LlamaStackDistribution{}
-	err := r.direct.Get(ctx, keyOf(stack), now)
-	switch {
-	case apierrors.IsNotFound(err):
-		return true, nil
-	case err != nil:
-		return false, fmt.Errorf("read the stack from the API server: %w", err)
-	default:
-		return now.UID != stack.UID, nil
-	}
-}
-
-// statusPatch replaces the status of a stack. It replaces the whole status, because no other client is allowed to write
-// it. The patch tests the UID, so that it fails for a new stack with the same name. A merge patch cannot test the UID,
-// because the API server ignores the metadata in a patch of a status.
-type statusPatch struct{}
-
-// Type returns the type of JSON patches.
-func (statusPatch) Type() types.PatchType { return types.JSONPatchType }
-
-// Data returns the patch.
-func (statusPatch) Data(object client.Object) ([]byte, error) {
-	stack, ok := object.(*v1alpha2.LlamaStackDistribution)
-	if !ok {
-		return nil, fmt.Errorf("create a status patch: object has type %T, want a LlamaStackDistribution", object)
-	}
-	return json.Marshal([]map[string]any{
-		{"op": "test", "path": "/metadata/uid", "value": stack.UID},
-		{"op": "add", "path": "/status", "value": stack.Status},
-	})
+	return r.writer.Write(ctx, s.stack, &previous.Status, s.report.Events, releaseNote)
 }
 
 // observe adds the state of the workload to the status. It also returns the text about the server's release.
@@ -121,26 +68,49 @@ func (r *Reconciler) observe(
 	if err != nil {
 		return observed, "", err
 	}
-	live, external := s.live(), s.externalProviders()
+	live := s.live()
+	var external []status.ExternalProvider
+	if s.intent != nil { // the spec is valid
+		external = observe.ExternalProviders(s.intent, s.planned.plan, s.external.Packages)
+	}
 	observed = status.Workload(status.WorkloadInput{
 		Deployment: live.Deployment, ReplicaSets: live.ReplicaSets, Pods: pods, Claims: claims,
 		Earlier: s.runsEarlier(failure), Kept: s.owned.decision.Outcome == rollout.KeepTemplate,
 		External: external, Now: r.now(),
 	})
-	s.report.conditions = append(s.report.conditions, observed.Available)
+	s.report.Conditions = append(s.report.Conditions, observed.Available)
 	s.stack.Status.Replicas = observed.Replicas
 	s.stack.Status.AvailableReplicas = observed.AvailableReplicas
 	var answer probe.Answer
 	if s.serves(failure) && s.stack.DeletionTimestamp == nil {
-		answer, releaseNote = r.observeServer(s, pods, observed.Mixed)
+		answer, releaseNote = r.observer.Server(&observe.Pass{
+			Stack: s.stack, Intent: s.intent, Image: &s.labels.Distribution, Decision: &s.owned.decision,
+			Deployment: live.Deployment, Pods: pods, Mixed: observed.Mixed, Secrets: s.secrets.values, Report: &s.report,
+		})
 	}
-	if err := r.observeExternal(ctx, s, external, pods, answer, failure); err != nil {
-		return observed, "", err
+	var inTry []corev1.Pod
+	if len(external) > 0 && isTry(failure) {
+		if inTry, err = tried(ctx, s.stack, r.cache); err != nil {
+			return observed, "", err
+		}
+	}
+	if s.intent != nil {
+		r.observer.External(s.stack, status.ExternalInput{
+			Providers: external, Deployment: live.Deployment, ReplicaSets: live.ReplicaSets, Pods: pods, Tried: inTry,
+			Listed: answer.Providers,
+		}, answer.Concluded, &s.report)
 	}
 	s.reportLeft()
 	s.reportPaused(failure)
 	s.reportLostReferences(failure)
 	return observed, releaseNote, r.reportAutoscaler(s)
+}
+
+// isTry reports whether a failure means that a preflight pod is testing a change, or that the change failed in such a
+// pod.
+func isTry(failure *status.Failure) bool {
+	return failure != nil && (failure.Reason == v1alpha2.ReasonPreflightInProgress ||
+		failure.Reason == v1alpha2.ReasonPreflightFailed)
 }
 
 // serves reports whether the running pods match the spec. Only then do the settings in the spec apply to queries to the
@@ -183,7 +153,7 @@ func (s *state) reportLeft() {
 		left = append(left, loss.String())
 	}
 	if len(left) > 0 {
-		s.report.markTrue(v1alpha2.ConditionDataLeftBehind, reason, leftMessage(left))
+		s.report.MarkTrue(v1alpha2.ConditionDataLeftBehind, reason, leftMessage(left))
 	}
 }
 
@@ -204,7 +174,7 @@ func (s *state) places() *retention.Places {
 // reportPaused adds the condition of a paused stack in addition to the failure of an earlier step.
 func (s *state) reportPaused(failure *status.Failure) {
 	if failure != nil && failure.Condition != v1alpha2.ConditionDeploymentUpdated && names.Paused(s.stack.Annotations) {
-		s.report.conditions = append(s.report.conditions, pausedCondition(s.live().Deployment != nil, s.owned.decision))
+		s.report.Conditions = append(s.report.Conditions, pausedCondition(s.live().Deployment != nil, s.owned.decision))
 	}
 }
 
@@ -221,7 +191,7 @@ func (s *state) keepWarnings() {
 	}
 	now.Warnings = plan.Kept(warnings)
 	for i := range now.Warnings {
-		now.Warnings[i] = inItsWords(s.stack, now.Warnings[i])
+		now.Warnings[i] = report.InItsWords(s.stack, now.Warnings[i])
 	}
 }
 
@@ -229,7 +199,7 @@ func (s *state) keepWarnings() {
 func (r *Reconciler) describe(s *state) {
 	now, name, made := &s.stack.Status, s.stack.Name, s.planned.plan
 	now.Selector = labels.SelectorFromSet(names.Selector(name)).String()
-	r.setVersion(now, func(v *v1alpha2.VersionStatus) { v.OperatorVersion = r.version })
+	observe.SetVersion(now, r.now(), func(v *v1alpha2.VersionStatus) { v.OperatorVersion = r.version })
 	if !s.applied.deployed() {
 		return
 	}
@@ -252,23 +222,7 @@ func (r *Reconciler) describe(s *state) {
 	if made.Config != nil {
 		now.ConfigGeneration = configGeneration(made, s.applied.objects)
 	}
-	r.describeDistributions(s)
-}
-
-// describeDistributions sets the fields about distributions that users of v1alpha1 read. For a stack that was not
-// created as v1alpha1, it removes the fields, because they would repeat the spec and the operator's catalog.
-func (r *Reconciler) describeDistributions(s *state) {
-	var own v1alpha2.DistributionConfigStatus
-	if now := s.stack.Status.DistributionConfig; now != nil {
-		own = *now
-	}
-	own.ActiveDistribution, own.AvailableDistributions = "", nil
-	if profile.Of(s.stack.Annotations).WholeStatus {
-		own.ActiveDistribution = cmp.Or(s.stack.Spec.Distribution.Name, s.labels.distribution.Image)
-		own.AvailableDistributions = r.available.with(s.image.overrides.All)
-	}
-	s.stack.Status.DistributionConfig = &own
-	dropEmptyConfig(&s.stack.Status)
+	r.observer.Distributions(s.stack, &s.labels.Distribution, s.image.Overrides.All)
 }
 
 // serviceURL returns the URL of the server inside the cluster.
@@ -289,10 +243,10 @@ var releaseFrom = map[distribution.DetectedBy]string{
 }
 
 func (s *state) resolved() *v1alpha2.ResolvedDistribution {
-	asked, image := s.stack.Spec.Distribution, &s.labels.distribution
+	asked, image := s.stack.Spec.Distribution, &s.labels.Distribution
 	resolved := &v1alpha2.ResolvedDistribution{
 		Name: asked.Name, Version: asked.Version, Image: image.Image, ImageFrom: s.image.From,
-		Digest: s.labels.digest, TagDigest: s.labels.tag.moved, ConfigSource: s.planned.plan.ConfigSource,
+		Digest: s.labels.Digest, TagDigest: s.labels.Tag.Moved, ConfigSource: s.planned.plan.ConfigSource,
 		ServerReleaseFrom: releaseFrom[image.DetectedBy],
 		ConfigHash:        s.planned.plan.ConfigHash,
 	}
@@ -312,7 +266,7 @@ func (s *state) keptImage() string {
 		return ""
 	}
 	running, rendered := imageOf(s.stack, s.applied.deployment), s.planned.plan.Image()
-	if running == rendered || running == s.labels.distribution.Image {
+	if running == rendered || running == s.labels.Distribution.Image {
 		return ""
 	}
 	return running

@@ -14,6 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/retention"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // TestDeploymentOfAnEarlierSpec checks when the Deployment counts as rendered for an earlier spec.
@@ -93,8 +94,8 @@ func TestResolvedDistribution(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, err := newFixture(t, newOperatorConfigMap(operatorconfig.KeyRegistries, "readLabels: false")).runSteps(t,
-				newStack(t, tc.spec), "plan")
+			s, err := newFixture(t, testutil.NewOperatorConfigMap(operatorconfig.KeyRegistries, "readLabels: false")).runSteps(t,
+				testutil.NewStack(t, tc.spec), "plan")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -139,7 +140,7 @@ func TestReportDataLeftBehind(t *testing.T) {
 			s.applied.deployment = &appsv1.Deployment{}
 		}
 		s.reportLeft()
-		if got := s.report.conditionTexts()[v1alpha2.ConditionDataLeftBehind]; got != tc.want {
+		if got := conditionTexts(&s.report)[v1alpha2.ConditionDataLeftBehind]; got != tc.want {
 			t.Errorf("%s: condition %q, want %q", name, got, tc.want)
 		}
 	}
@@ -167,7 +168,7 @@ func TestReportDataNotOnVolume(t *testing.T) {
 		s.stack.Spec.Workload = &v1alpha2.WorkloadSpec{Storage: &v1alpha2.VolumeSpec{}}
 		s.workload.Record.Places, s.workload.Record.Left = tc.running, tc.left
 		s.reportLeft()
-		got := s.report.conditionTexts()[v1alpha2.ConditionDataLeftBehind]
+		got := conditionTexts(&s.report)[v1alpha2.ConditionDataLeftBehind]
 		if !strings.HasPrefix(got, tc.want) || tc.want == "" && got != "" {
 			t.Errorf("%s: condition %q, want %q", name, got, tc.want)
 		}
@@ -188,7 +189,7 @@ func TestReportPaused(t *testing.T) {
 		s := &state{stack: &stack{}}
 		s.stack.Annotations = map[string]string{names.AnnotationPaused: tc.paused}
 		s.reportPaused(tc.failure)
-		if got := s.report.has(v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentPaused); got != tc.want {
+		if got := s.report.Has(v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentPaused); got != tc.want {
 			t.Errorf("%s: condition of the pause: %t, want %t", name, got, tc.want)
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 )
 
 // owned holds the objects to apply. Each object belongs to the stack or does not exist yet.
@@ -195,15 +196,15 @@ func lastWrite(object metav1.Object) time.Time {
 }
 
 // reportDecision adds conditions about a template that is kept although the rendered template differs from it.
-func reportDecision(stack *stack, decision rollout.Decision, report *report) {
+func reportDecision(stack *stack, decision rollout.Decision, report *report.Report) {
 	switch decision.Outcome {
 	case rollout.KeepTemplate:
-		report.markFalse(v1alpha2.ConditionAdopted, v1alpha2.ReasonRenderingDiffers, decision.Message)
+		report.MarkFalse(v1alpha2.ConditionAdopted, v1alpha2.ReasonRenderingDiffers, decision.Message)
 	case rollout.RolledBack:
-		report.markTrue(v1alpha2.ConditionDegraded, v1alpha2.ReasonRolledBack, decision.Message)
+		report.MarkTrue(v1alpha2.ConditionDegraded, v1alpha2.ReasonRolledBack, decision.Message)
 		was := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionDegraded)
 		if was == nil || was.Reason != v1alpha2.ReasonRolledBack {
-			report.warningEvent(v1alpha2.EventRolledBack, decision.Message)
+			report.Warning(v1alpha2.EventRolledBack, decision.Message)
 		}
 	case rollout.Changed, rollout.Unchanged, rollout.StaleCache:
 	}

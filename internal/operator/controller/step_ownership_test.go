@@ -15,6 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // TestStaleDeploymentIsReported checks that a Deployment that does not match its ReplicaSets causes a quiet failure at
@@ -64,7 +65,7 @@ func TestOwnershipOfChildren(t *testing.T) {
 		account = `ServiceAccount "my-sa" in namespace "team" exists and has neither a controller nor ` +
 			`the labels of the stack; delete this ServiceAccount, or create the stack with another name`
 	)
-	other := newStack(t, spec)
+	other := testutil.NewStack(t, spec)
 	other.Name, other.UID = "other", "uid-of-other"
 	retained := foreign("my-service")
 	retained.Labels = names.Labels("my")
@@ -78,13 +79,13 @@ func TestOwnershipOfChildren(t *testing.T) {
 			[]client.Object{foreign("my-service"), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "my-sa"}}},
 			account + "\n" + service,
 		},
-		"Service of another stack":                 {[]client.Object{&corev1.Service{ObjectMeta: childMeta(other, "my-service")}}, `Service "my-service" in namespace "team" exists and is controlled by LlamaStackDistribution "other"; delete this Service, or create the stack with another name`},
+		"Service of another stack":                 {[]client.Object{&corev1.Service{ObjectMeta: testutil.ChildMeta(other, "my-service")}}, `Service "my-service" in namespace "team" exists and is controlled by LlamaStackDistribution "other"; delete this Service, or create the stack with another name`},
 		"retained Service with the stack's labels": {[]client.Object{retained}, ""},
 		"Service with another name":                {[]client.Object{foreign("their-service")}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, tc.objects...)
-			s, err := f.runSteps(t, newStack(t, spec), "ownership")
+			s, err := f.runSteps(t, testutil.NewStack(t, spec), "ownership")
 			var want *status.Failure
 			if tc.message != "" {
 				want = &status.Failure{
@@ -119,15 +120,15 @@ func TestDecisionWithAStaleCache(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
-			written := newStack(t, `{distribution: {name: starter}, networking: {port: 9000}}`)
+			written := testutil.NewStack(t, `{distribution: {name: starter}, networking: {port: 9000}}`)
 			written.Generation = 3
 			if _, err := f.runSteps(t, written, "apply"); err != nil {
 				t.Fatal(err)
 			}
-			known := newStack(t, spec)
+			known := testutil.NewStack(t, spec)
 			known.Generation = tc.newest
 			f.createObjects(t, known)
-			cached := newStack(t, spec)
+			cached := testutil.NewStack(t, spec)
 			cached.Generation = 2
 			_, err := f.runSteps(t, cached, "ownership")
 			checkFailure(t, err, tc.failure)

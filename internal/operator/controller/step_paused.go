@@ -14,12 +14,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 )
 
 // paused ends the reconcile of a paused stack before the operator writes an object. All earlier steps run, so that the
 // status shows whether the spec is valid and complete. paused returns the decision that would apply without the pause.
 func (r *Reconciler) paused(
-	ctx context.Context, stack *stack, workload *workload, made *plan.Plan, report *report,
+	ctx context.Context, stack *stack, workload *workload, made *plan.Plan, report *report.Report,
 ) (rollout.Decision, error) {
 	if !names.Paused(stack.Annotations) {
 		return rollout.Decision{}, nil
@@ -77,13 +78,13 @@ func pausedCondition(deployed bool, decision rollout.Decision) metav1.Condition 
 
 // observeVolume adds the condition for the volume of a paused stack, because the step apply, which otherwise adds it,
 // does not run.
-func (r *Reconciler) observeVolume(ctx context.Context, stack *stack, report *report) error {
+func (r *Reconciler) observeVolume(ctx context.Context, stack *stack, report *report.Report) error {
 	if workload := stack.Spec.Workload; workload == nil || workload.Storage == nil {
 		return nil
 	}
 	claim, err := r.cachedClaim(ctx, stack)
 	if claim != nil {
-		report.conditions = append(report.conditions, storageCondition(claim))
+		report.Conditions = append(report.Conditions, storageCondition(claim))
 	}
 	return err
 }

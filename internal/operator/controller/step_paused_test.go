@@ -9,6 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // TestPausedStack checks that the reconcile of a paused stack ends at the step paused, that the message reports a
@@ -44,14 +45,14 @@ func TestPausedStack(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f, own := newFixture(t), newStack(t, tc.spec)
+			f, own := newFixture(t), testutil.NewStack(t, tc.spec)
 			if tc.runs != "" {
 				f.applyStack(t, tc.runs)
 				own.Generation = 2
 			}
 			if tc.storage != "" {
 				f.createObjects(t, &corev1.PersistentVolumeClaim{
-					ObjectMeta: childMeta(own, names.PersistentVolumeClaim("my")),
+					ObjectMeta: testutil.ChildMeta(own, names.PersistentVolumeClaim("my")),
 					Status:     corev1.PersistentVolumeClaimStatus{Phase: tc.storage},
 				})
 			}
@@ -61,7 +62,7 @@ func TestPausedStack(t *testing.T) {
 			}
 			s, err := f.runSteps(t, own, "paused")
 			checkFailure(t, err, tc.failure)
-			if diff := cmp.Diff(tc.condition, s.report.conditionTexts()[v1alpha2.ConditionStorageReady]); diff != "" {
+			if diff := cmp.Diff(tc.condition, conditionTexts(&s.report)[v1alpha2.ConditionStorageReady]); diff != "" {
 				t.Errorf("condition StorageReady (-want +got):\n%s", diff)
 			}
 			if len(f.writes) > 0 {

@@ -8,13 +8,20 @@ import (
 	"strings"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/share"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/hostname"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/validate"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/images"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 )
 
 // planned is the desired state of the stack.
@@ -31,11 +38,11 @@ type planned struct {
 // known returns what the earlier steps read for the plan.
 func (s *state) known() plan.Input {
 	return plan.Input{
-		Object: s.stack, Intent: s.intent, Distribution: s.labels.distribution, Digest: s.labels.digest,
+		Object: s.stack, Intent: s.intent, Distribution: s.labels.Distribution, Digest: s.labels.Digest,
 		CatalogueImage: s.image.Catalog, Running: s.workload, Base: s.base, Bounds: s.bounds,
 		Override: plan.ReadOverride(s.stack, s.configMaps.contents), Trust: s.configMaps.trust,
 		References: s.secrets.references, Serving: s.secrets.values.Serving(render.TLSSecret(&s.stack.Spec)),
-		Packages: s.external.packages, PackageDigests: s.external.digests,
+		Packages: s.external.Packages, PackageDigests: s.external.Digests,
 	}
 }
 
@@ -43,10 +50,10 @@ func (s *state) known() plan.Input {
 // stacks and of the objects that expose them, the existing NetworkPolicy and, if there is no record of the places of
 // the stack's data, the last configuration.
 func (r *Reconciler) plan(
-	ctx context.Context, known plan.Input, image *resolvedImage, secrets *secrets, warnings []string, report *report,
+	ctx context.Context, known plan.Input, image *images.Image, secrets *secrets, warnings []string, report *report.Report,
 ) (planned, error) {
 	made, stack := planned{input: known}, known.Object
-	err := r.complete(ctx, &made, image.config)
+	err := r.complete(ctx, &made, image.Config)
 	if err == nil {
 		err = r.build(ctx, secrets, &made)
 	}
@@ -54,7 +61,7 @@ func (r *Reconciler) plan(
 		return made, failureOf(err, &stack.Spec)
 	}
 	reason, message := generated(stack, known.Intent, made.plan)
-	report.markTrue(v1alpha2.ConditionConfigGenerated, reason, message)
+	report.MarkTrue(v1alpha2.ConditionConfigGenerated, reason, message)
 	if stack.Status.ObservedGeneration != stack.Generation {
 		warnOfConfig(made.plan.Warnings, warnings, report)
 	}
@@ -68,14 +75,14 @@ func (r *Reconciler) complete(ctx context.Context, made *planned, config operato
 	if in.Before, err = r.places(ctx, in.Object, &in.Running, &in.Distribution); err != nil {
 		return err
 	}
-	if in.Cluster, err = r.cluster(ctx, in.Object, config); err != nil {
+	if in.Cluster, err = r.hosts.Cluster(ctx, in.Object, config); err != nil {
 		return err
 	}
-	hosts, err := r.hostNames(ctx, in.Cluster)
+	claimed, err := r.hosts.Names(ctx, in.Cluster)
 	if err != nil {
 		return err
 	}
-	made.hostOwner, err = hosts.Owner(in.Object, in.Bounds)
+	made.hostOwner, err = claimed.Owner(in.Object, in.Bounds)
 	in.Unexposed = made.hostOwner != nil
 	return err
 }
@@ -92,7 +99,7 @@ func (r *Reconciler) build(ctx context.Context, secrets *secrets, made *planned)
 	if err != nil {
 		return err
 	}
-	if made.derived, err = derive(made.input.Object, configured.Derived, secrets.values); err != nil {
+	if made.derived, err = secrets.values.Derive(made.input.Object.Namespace, configured.Derived); err != nil {
 		return err
 	}
 	made.plan, err = configured.Render(storageSecret(&made.input, secrets.digestKey, made.derived))
@@ -118,7 +125,7 @@ func failureOf(err error, spec *v1alpha2.LlamaStackDistributionSpec) error {
 // warnOfConfig adds events for the warnings about the configuration and the spec. Spec settings that have no effect,
 // and providers that external providers replace, have their own events. One event has the number of all other warnings
 // and the first of them. The status contains all.
-func warnOfConfig(findings []stackconfig.Finding, warnings []string, report *report) {
+func warnOfConfig(findings []stackconfig.Finding, warnings []string, report *report.Report) {
 	told := map[string][]string{}
 	var others []stackconfig.Finding
 	for _, finding := range findings {
@@ -136,15 +143,15 @@ func warnOfConfig(findings []stackconfig.Finding, warnings []string, report *rep
 	}
 	for _, event := range []string{v1alpha2.EventProviderIgnored, v1alpha2.EventExternalProviderOverride} {
 		if len(told[event]) > 0 {
-			report.warningEvent(event, strings.Join(told[event], "\n"))
+			report.Warning(event, strings.Join(told[event], "\n"))
 		}
 	}
 	switch rest := plan.Warnings(warnings, others); len(rest) {
 	case 0:
 	case 1:
-		report.warningEvent(v1alpha2.EventConfigWarning, rest[0])
+		report.Warning(v1alpha2.EventConfigWarning, rest[0])
 	default:
-		report.warningEvent(v1alpha2.EventConfigWarning, fmt.Sprintf("%d warnings, which are in status.warnings; the first is: %s",
+		report.Warning(v1alpha2.EventConfigWarning, fmt.Sprintf("%d warnings, which are in status.warnings; the first is: %s",
 			len(rest), rest[0]))
 	}
 }
@@ -169,7 +176,7 @@ func generated(stack *stack, wishes *intent.Intent, made *plan.Plan) (reason, me
 			noun = "resource"
 		}
 		return v1alpha2.ReasonConfigGenerationSucceeded, fmt.Sprintf("Generated config.yaml with %s and %s",
-			count(int(made.ProviderCount), "provider"), count(int(made.ResourceCount), noun))
+			status.Count(int(made.ProviderCount), "provider"), status.Count(int(made.ResourceCount), noun))
 	}
 }
 
@@ -189,4 +196,56 @@ func setInCopy(wishes *intent.Intent) string {
 		set = []string{strings.Join(set[:last], ", "), set[last]}
 	}
 	return strings.Join(set, " and ")
+}
+
+// storageSecret returns the name and digest of the Secret with connection parts. The name depends on the parts, because
+// pods of the running revision and of older revisions must read the parts that they started with, even after a restart.
+// If the digest key was deleted, a change cannot be detected, and the pods keep the recorded Secret. Nil means that
+// there are no parts.
+func storageSecret(in *plan.Input, key resolve.DigestKey, derived map[string][]byte) *rollout.StorageSecret {
+	if len(derived) == 0 {
+		return nil
+	}
+	digest, running := key.Digest(derived), &in.Running.Record
+	name := names.StorageSecretOf(in.Object.Name, digest)
+	if was := running.StorageSecret; was != nil &&
+		(running.ReferenceKey != in.References.Key || was.Digest == digest) {
+		name = was.Name
+	}
+	return &rollout.StorageSecret{Name: name, Digest: digest}
+}
+
+// largeInput is a size in bytes. A plan counts as large if the total size of its spec and configurations exceeds it.
+// Plans for catalog images have at most a fifth of this size.
+const largeInput = 128 << 10
+
+// largePlans builds one large plan at a time. Building a plan needs up to a hundred times as much memory as its input,
+// so building several large plans at the same time would need more memory than the operator has. Small plans never
+// wait. The namespaces with large plans take turns.
+type largePlans struct{ slots *share.Slots }
+
+func newLargePlans() largePlans { return largePlans{share.NewSlots(1, 1)} }
+
+// take waits until a plan can be built: a large plan waits until no other large plan is being built. The caller must
+// call the returned function after the plan is built.
+func (l largePlans) take(ctx context.Context, in *plan.Input) (done func(), err error) {
+	if inputBytes(in) <= largeInput {
+		return func() {}, nil
+	}
+	if done, err = l.slots.Take(ctx, in.Object.Namespace); err != nil {
+		return nil, fmt.Errorf("wait for another large plan: %w", err)
+	}
+	return done, nil
+}
+
+// inputBytes returns the length of the spec and the configurations of a plan.
+func inputBytes(in *plan.Input) int {
+	total := validate.SpecBytes(in.Object)
+	if in.Base != nil {
+		total += len(in.Base.Data)
+	}
+	if in.Override != nil {
+		total += len(in.Override.Data)
+	}
+	return total
 }

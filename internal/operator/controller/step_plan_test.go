@@ -124,19 +124,19 @@ type planCase struct {
 
 // checkPlan runs the steps up to the plan of a stack in a cluster with the given objects.
 func checkPlan(t *testing.T, tc planCase, given []client.Object) {
-	own := newStack(t, tc.spec)
+	own := testutil.NewStack(t, tc.spec)
 	if !tc.fresh {
 		own.Status.ObservedGeneration = own.Generation
 	}
-	config := newOperatorConfigMap(operatorconfig.KeyBounds, tc.bounds)
+	config := testutil.NewOperatorConfigMap(operatorconfig.KeyBounds, tc.bounds)
 	config.Data[operatorconfig.KeyRegistries] = "readLabels: false"
 	f := newFixture(t, append(given, config)...)
 	s, err := f.runSteps(t, own, "plan")
 	checkFailure(t, err, tc.failure)
-	if diff := cmp.Diff(tc.condition, s.report.conditionTexts()[v1alpha2.ConditionConfigGenerated]); diff != "" {
+	if diff := cmp.Diff(tc.condition, conditionTexts(&s.report)[v1alpha2.ConditionConfigGenerated]); diff != "" {
 		t.Errorf("condition (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(tc.events, s.report.eventTexts()); diff != "" {
+	if diff := cmp.Diff(tc.events, eventTexts(&s.report)); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
 	if err == nil && (s.planned.plan == nil || s.planned.input.OperatorVersion != "v1.2.3") {
@@ -147,7 +147,7 @@ func checkPlan(t *testing.T, tc planCase, given []client.Object) {
 // TestStorageSecret checks that a pod reads the connection parts that it started with: other parts are stored in a
 // Secret with another name, and parts whose digest is in the record remain in the recorded Secret.
 func TestStorageSecret(t *testing.T) {
-	own := newStack(t, `{distribution: {name: starter}}`)
+	own := testutil.NewStack(t, `{distribution: {name: starter}}`)
 	digestKey := resolve.DigestKey{ID: "key"}
 	one, two := map[string][]byte{"kv-password": []byte("one")}, map[string][]byte{"kv-password": []byte("two")}
 	of := func(name string, values map[string][]byte) *rollout.StorageSecret {
@@ -200,7 +200,7 @@ func TestOneConfigurationPerPass(t *testing.T) {
 	pass := func(name, spec, last string) (*state, error) {
 		t.Helper()
 		passes = 0
-		own := newStack(t, spec)
+		own := testutil.NewStack(t, spec)
 		own.Generation = int64(len(spec))
 		s, err := f.runSteps(t, own, last)
 		if passes != 1 {
@@ -248,13 +248,12 @@ func TestOneConfigurationPerPass(t *testing.T) {
 // TestPlanKeepsTheGroupOfATakenOverStack checks that, on OpenShift, the pods of a stack that was taken over keep their
 // fsGroup, and that pods of a new stack have no fsGroup.
 func TestPlanKeepsTheGroupOfATakenOverStack(t *testing.T) {
-	own := newStack(t, `{distribution: {name: starter}, workload: {storage: {}}}`)
+	own := testutil.NewStack(t, `{distribution: {name: starter}, workload: {storage: {}}}`)
 	own.Annotations = map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}
-	live := &appsv1.Deployment{ObjectMeta: childMeta(own, "my")}
+	live := &appsv1.Deployment{ObjectMeta: testutil.ChildMeta(own, "my")}
 	live.Spec.Template.Spec.SecurityContext = &corev1.PodSecurityContext{FSGroup: new(int64(1001))}
 	for name, objects := range map[string][]client.Object{"new": nil, "taken over": {live}} {
-		f := newFixture(t, objects...)
-		f.openShift = true
+		f := newFixtureOn(t, true, nil, objects...)
 		s, err := f.runSteps(t, own, "plan")
 		if err != nil {
 			t.Fatal(err)

@@ -15,8 +15,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/apply"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/refusal"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/observe"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 )
 
 // preflightRetry is the minimum time between two pods for one change, if the first pod terminated for an unrelated
@@ -28,7 +31,7 @@ const preflightRetry = 5 * time.Minute
 // long as the change remains the same. When the pod is ready, the step apply writes the change, and the step prune
 // deletes the pod.
 func (r *Reconciler) preflight(
-	ctx context.Context, stack *stack, workload *workload, made *planned, own *owned, report *report,
+	ctx context.Context, stack *stack, workload *workload, made *planned, own *owned, report *report.Report,
 ) error {
 	wanted := own.decision.Deployment.Spec.Replicas
 	if !own.decision.Replaces || wanted != nil && *wanted == 0 || !made.plan.TriesChanges() {
@@ -56,8 +59,8 @@ func (r *Reconciler) preflight(
 	if i < 0 {
 		return r.startPreflight(ctx, stack, workload, made, own, name, report)
 	}
-	return r.judgePreflight(&tried[i], externalProviders(made.input.Intent, made.plan, made.input.Packages), dropOthers,
-		report)
+	external := observe.ExternalProviders(made.input.Intent, made.plan, made.input.Packages)
+	return r.judgePreflight(&tried[i], external, dropOthers, report)
 }
 
 // tried returns the stack's preflight pods. The reader is the cache, or the API server with a limit for each page.
@@ -104,7 +107,7 @@ func (r *Reconciler) dropTries(ctx context.Context, stack *stack, workload *work
 // the security context constraint of the running pods is unknown on OpenShift, startPreflight returns nil, so that the
 // operator applies the change.
 func (r *Reconciler) startPreflight(
-	ctx context.Context, stack *stack, workload *workload, made *planned, own *owned, name string, report *report,
+	ctx context.Context, stack *stack, workload *workload, made *planned, own *owned, name string, report *report.Report,
 ) error {
 	// The cache might not contain the last pod yet.
 	there, err := tried(ctx, stack, r.direct, client.Limit(directPage))
@@ -128,11 +131,11 @@ func (r *Reconciler) startPreflight(
 	}
 	switch {
 	case err == nil:
-		report.normalEvent(v1alpha2.EventPreflightStarted, fmt.Sprintf(
+		report.Normal(v1alpha2.EventPreflightStarted, fmt.Sprintf(
 			"The operator is testing the change in Pod %q with image %q before it replaces the running pods", name, made.input.Distribution.Image))
 		return preflightGoesOn(name, "")
-	case rejected(err):
-		skipPreflight("the API server rejected the preflight pod: "+reasonOf(err), report)
+	case refusal.Rejected(err):
+		skipPreflight("the API server rejected the preflight pod: "+refusal.Answer(err), report)
 		return nil
 	default:
 		return notOurs(err)
@@ -221,14 +224,14 @@ func (r *Reconciler) applyPreflight(ctx context.Context, stack *stack, made *pla
 // judgePreflight returns nil if the pod is ready or cannot be scheduled. The operator then applies the change.
 // Otherwise, judgePreflight returns a failure.
 func (r *Reconciler) judgePreflight(
-	pod *corev1.Pod, external []status.ExternalProvider, dropOthers func(name string) error, report *report,
+	pod *corev1.Pod, external []status.ExternalProvider, dropOthers func(name string) error, report *report.Report,
 ) error {
 	if pod.DeletionTimestamp != nil {
 		return preflightGoesOn(pod.Name, "")
 	}
 	verdict := status.JudgePreflight(pod, external, render.PreflightDeadline, r.now())
 	if !verdict.Until.IsZero() {
-		report.requeue(verdict.Until)
+		report.Requeue(verdict.Until)
 	}
 	switch verdict.State {
 	case status.PreflightReady:
@@ -252,10 +255,10 @@ func (r *Reconciler) judgePreflight(
 // replacePreflight deletes a pod that terminated for an unrelated reason, so that another pod can replace it. It
 // deletes the pod only when preflightRetry has passed since the start of the pod.
 func (r *Reconciler) replacePreflight(
-	pod *corev1.Pod, why string, dropOthers func(name string) error, report *report,
+	pod *corev1.Pod, why string, dropOthers func(name string) error, report *report.Report,
 ) error {
 	if again := status.StartOf(pod).Add(preflightRetry); r.now().Before(again) {
-		report.requeue(again)
+		report.Requeue(again)
 		return preflightFailed(pod.Name, why, "the operator will test the change again in another pod", status.OnReferenceChange)
 	}
 	if err := dropOthers(""); err != nil {
@@ -264,8 +267,8 @@ func (r *Reconciler) replacePreflight(
 	return preflightGoesOn(pod.Name, why)
 }
 
-func skipPreflight(why string, report *report) {
-	report.warningEvent(v1alpha2.EventPreflightSkipped, "The operator is applying the change without a preflight: "+why)
+func skipPreflight(why string, report *report.Report) {
+	report.Warning(v1alpha2.EventPreflightSkipped, "The operator is applying the change without a preflight: "+why)
 }
 
 func preflightGoesOn(pod, why string) error {

@@ -60,7 +60,7 @@ func verifiesServer(stack *stack, child apply.Child) bool {
 // prunedKinds returns the kinds to prune, without kinds that the cluster does not serve.
 func (r *Reconciler) prunedKinds() []schema.GroupVersionKind {
 	return slices.DeleteFunc(render.PrunedKinds(), func(kind schema.GroupVersionKind) bool {
-		return r.apis.has(kind) && !r.apis.serves(kind)
+		return r.apis.Has(kind) && !r.apis.Serves(kind)
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/apply"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/refusal"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 )
 
@@ -20,7 +21,7 @@ func reportRejections(rejections []rejection) error {
 	var lasting, all []error
 	for _, one := range rejections {
 		all = append(all, one.err)
-		if !transient(one.err) {
+		if !refusal.Transient(one.err) {
 			lasting = append(lasting, one.err)
 		}
 	}

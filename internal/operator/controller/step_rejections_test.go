@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/apply"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/refusal"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 )
 
@@ -24,7 +25,7 @@ func TestReportRejections(t *testing.T) {
 		t.Errorf("error %v without a rejection", err)
 	}
 	done.rejections = []rejection{{kind("Service"), conflict}}
-	if err := reportRejections(done.rejections); !transient(err) || done.rejectedExposure() {
+	if err := reportRejections(done.rejections); !refusal.Transient(err) || done.rejectedExposure() {
 		t.Errorf("error %v, want a transient error", err)
 	}
 	done.rejections = append(done.rejections, rejection{kind(render.HTTPRouteKind.Kind), denied})

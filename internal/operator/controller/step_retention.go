@@ -11,6 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/retention"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 )
 
 // retention reports the data that a change leaves behind, before the operator writes the change. A change that would
@@ -24,9 +25,9 @@ func (r *Reconciler) retention(stack *stack, made *plan.Plan, decision rollout.D
 	}
 	leaves = made.Rendered.Record.Left
 	told := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionDataLeftBehind)
-	if told == nil || told.Message != inItsWords(stack, leftMessage(leaves)) {
-		r.recorder.Eventf(stack, nil, corev1.EventTypeWarning, v1alpha2.EventDataLeftBehind, eventAction, "%s",
-			inItsWords(stack, leftNote(leaves)))
+	if told == nil || told.Message != report.InItsWords(stack, leftMessage(leaves)) {
+		r.recorder.Eventf(stack, nil, corev1.EventTypeWarning, v1alpha2.EventDataLeftBehind, report.Action, "%s",
+			report.InItsWords(stack, leftNote(leaves)))
 	}
 	return leaves, nil
 }
@@ -51,7 +52,7 @@ func leftMessage(left []string) string { return strings.Join(left, "\n") }
 func leftNote(left []string) string {
 	lines := make([]string, 0, len(left))
 	for _, line := range left {
-		lines = append(lines, status.Shorten(line, maxNote/len(left)-1))
+		lines = append(lines, status.Shorten(line, status.MaxNote/len(left)-1))
 	}
 	return strings.Join(lines, "\n")
 }

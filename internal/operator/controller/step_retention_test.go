@@ -12,6 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // TestRetentionOfData checks that data that a change leaves behind is reported once, and that a change that would
@@ -81,7 +82,7 @@ func checkRetention(t *testing.T, tc retentionCase) {
 	if tc.runs != "" {
 		f.applyStack(t, tc.runs)
 	}
-	own := newStack(t, tc.spec)
+	own := testutil.NewStack(t, tc.spec)
 	own.Generation = 2
 	if tc.accepts != "" {
 		own.Annotations = map[string]string{names.AnnotationAcceptDataLoss: tc.accepts}
@@ -121,9 +122,9 @@ func TestDataLeftBehindNote(t *testing.T) {
 	if diff := cmp.Diff("one\ntwo", leftNote(short)); diff != "" {
 		t.Errorf("short lines (-want +got):\n%s", diff)
 	}
-	long := leftNote([]string{strings.Repeat("a", maxNote), "two", strings.Repeat("c", maxNote)})
+	long := leftNote([]string{strings.Repeat("a", status.MaxNote), "two", strings.Repeat("c", status.MaxNote)})
 	lines := strings.Split(long, "\n")
-	if len(long) > maxNote || len(lines) != 3 || lines[1] != "two" || !strings.HasSuffix(lines[2], "c…") {
+	if len(long) > status.MaxNote || len(lines) != 3 || lines[1] != "two" || !strings.HasSuffix(lines[2], "c…") {
 		t.Errorf("a note of %d bytes with %d lines: %s", len(long), len(lines), long)
 	}
 }
@@ -137,9 +138,9 @@ func TestPlacesWithoutARecord(t *testing.T) {
 			f := newFixture(t)
 			f.applyStack(t, generated)
 			f.replacePlaces(t, places)
-			_, err := f.runSteps(t, newStack(t, generated), "retention")
+			_, err := f.runSteps(t, testutil.NewStack(t, generated), "retention")
 			checkFailure(t, err, nil)
-			changed := newStack(t, strings.Replace(generated, "0.3", "0.7", 1))
+			changed := testutil.NewStack(t, strings.Replace(generated, "0.3", "0.7", 1))
 			changed.Generation = 2
 			_, err = f.runSteps(t, changed, "retention")
 			failure, ok := errors.AsType[*status.Failure](err)
@@ -155,7 +156,7 @@ func TestPlacesWithoutARecord(t *testing.T) {
 func (f *fixture) replacePlaces(t *testing.T, instead string) {
 	t.Helper()
 	deployment := &appsv1.Deployment{}
-	if err := f.Get(t.Context(), keyOf(newStack(t, `{}`)), deployment); err != nil {
+	if err := f.Get(t.Context(), keyOf(testutil.NewStack(t, `{}`)), deployment); err != nil {
 		t.Fatal(err)
 	}
 	rendered, _, found := strings.Cut(deployment.Annotations[names.AnnotationRendered], `,"places":`)

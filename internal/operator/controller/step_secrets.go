@@ -10,10 +10,12 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 )
 
 // secrets holds the values of the Secrets that the spec refers to.
@@ -27,12 +29,12 @@ type secrets struct {
 // readSecrets checks the referenced Secrets and computes a digest of their values, so that a change to a value replaces
 // the pods.
 func (r *Reconciler) readSecrets(
-	ctx context.Context, stack *stack, wishes *intent.Intent, line *release.Release, budget *resolve.Budget,
-	report *report,
+	ctx context.Context, stack *stack, wishes *intent.Intent, image *distribution.Resolved, budget *resolve.Budget,
+	report *report.Report,
 ) (secrets, error) {
 	uses := wishes.Secrets
 	if len(uses) == 0 {
-		report.markTrue(v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonNoSecretsReferenced, noSecrets(&stack.Spec))
+		report.MarkTrue(v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonNoSecretsReferenced, noSecrets(&stack.Spec))
 		return secrets{}, nil
 	}
 	key, err := r.digestKeys.Get(ctx)
@@ -42,13 +44,13 @@ func (r *Reconciler) readSecrets(
 	own := key.For(stack.Namespace)
 	values, err := resolve.Secrets(ctx, r.direct, resolve.SecretQuery{
 		Namespace: stack.Namespace, Cache: r.cache, Uses: uses, Key: own, Budget: budget,
-		Text: stackconfig.WantsText(wishes, line), Now: r.now(),
+		Text: stackconfig.WantsText(wishes, image.Release), Now: r.now(),
 	})
 	if err != nil {
 		return secrets{}, err
 	}
-	message := "Resolved " + count(references(uses), "secret reference") + r.expiring(stack, values, report)
-	report.markTrue(v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonAllSecretsFound, message)
+	message := "Resolved " + status.Count(references(uses), "secret reference") + r.expiring(stack, values, report)
+	report.MarkTrue(v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonAllSecretsFound, message)
 	return secrets{values: values, digestKey: own, references: rollout.References{
 		Digest: values.Digest(), Key: own.ID,
 	}}, nil
@@ -78,21 +80,21 @@ const expiryNotice = 14 * 24 * time.Hour
 
 // expiring returns a warning for the condition if the certificate expires soon. It requeues the stack for the time when
 // the warning starts and for the expiry, because no change to an object triggers a reconcile at these times.
-func (r *Reconciler) expiring(stack *stack, values resolve.Values, report *report) string {
+func (r *Reconciler) expiring(stack *stack, values resolve.Values, report *report.Report) string {
 	secret, end := values.Expiry()
 	if secret == "" {
 		return ""
 	}
 	if notice := end.Add(-expiryNotice); r.now().Before(notice) {
-		report.requeue(notice)
+		report.Requeue(notice)
 		return ""
 	}
-	report.requeue(end.Add(time.Second)) // the certificate is valid through its last second
+	report.Requeue(end.Add(time.Second)) // the certificate is valid through its last second
 	warning := fmt.Sprintf("; the certificate in Secret %q expires on %s. Renew the certificate; the renewal replaces the pods once",
 		secret, end.UTC().Format(time.DateOnly))
 	was := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionSecretsResolved)
 	if was == nil || !strings.HasSuffix(was.Message, warning) {
-		report.warningEvent(v1alpha2.EventCertificateExpires, strings.TrimPrefix(warning, "; "))
+		report.Warning(v1alpha2.EventCertificateExpires, strings.TrimPrefix(warning, "; "))
 	}
 	return warning
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
@@ -58,21 +59,21 @@ func TestExpiring(t *testing.T) {
 			}
 			object := &v1alpha2.LlamaStackDistribution{}
 			object.Status.Conditions = []metav1.Condition{{Type: v1alpha2.ConditionSecretsResolved, Message: tc.told}}
-			report := &report{}
+			report := &report.Report{}
 			r := &Reconciler{now: func() time.Time { return now }}
 			if got := r.expiring(object, values, report); got != tc.message {
 				t.Errorf("message %q, want %q", got, tc.message)
 			}
-			if got := report.requeueAfter(now); got != tc.after {
+			if got := report.RequeueAfter(now); got != tc.after {
 				t.Errorf("requeued after %v, want %v", got, tc.after)
 			}
-			if len(report.events) != tc.events {
-				t.Errorf("events %v, want %d", report.events, tc.events)
+			if len(report.Events) != tc.events {
+				t.Errorf("events %v, want %d", report.Events, tc.events)
 			}
 		})
 	}
-	r, none := &Reconciler{now: time.Now}, &report{}
-	if r.expiring(&stack{}, resolve.Values{}, none) != "" || none.requeueAfter(end) != 0 {
+	r, none := &Reconciler{now: time.Now}, &report.Report{}
+	if r.expiring(&stack{}, resolve.Values{}, none) != "" || none.RequeueAfter(end) != 0 {
 		t.Error("a stack without a certificate is requeued")
 	}
 }
@@ -167,7 +168,7 @@ func checkSecrets(t *testing.T, tc secretsCase, now time.Time) {
 	if tc.secret != nil {
 		f.createObjects(t, tc.secret.DeepCopy())
 	}
-	s, err := f.runSteps(t, newStack(t, tc.spec), "secrets")
+	s, err := f.runSteps(t, testutil.NewStack(t, tc.spec), "secrets")
 	var want *status.Failure
 	if tc.reason != "" {
 		want = &status.Failure{
@@ -176,13 +177,13 @@ func checkSecrets(t *testing.T, tc secretsCase, now time.Time) {
 		}
 	}
 	checkFailure(t, err, want)
-	if diff := cmp.Diff(tc.condition, s.report.conditionTexts()[v1alpha2.ConditionSecretsResolved]); diff != "" {
+	if diff := cmp.Diff(tc.condition, conditionTexts(&s.report)[v1alpha2.ConditionSecretsResolved]); diff != "" {
 		t.Errorf("condition (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(tc.events, s.report.eventTexts()); diff != "" {
+	if diff := cmp.Diff(tc.events, eventTexts(&s.report)); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
-	if got := s.report.requeueAfter(now); got != tc.after {
+	if got := s.report.RequeueAfter(now); got != tc.after {
 		t.Errorf("requeued after %v, want %v", got, tc.after)
 	}
 	if found := tc.secret != nil && err == nil; found != (s.secrets.references.Digest != "") {

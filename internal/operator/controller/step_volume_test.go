@@ -11,6 +11,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 func TestStorageCondition(t *testing.T) {
@@ -82,9 +83,9 @@ type volumeCase struct {
 // checkVolumeOf runs the steps for a stack with a PersistentVolumeClaim, and compares the claim that would be applied
 // with the test case.
 func checkVolumeOf(t *testing.T, tc volumeCase) {
-	own := newStack(t, `{distribution: {name: starter}, workload: {storage: {`+tc.storage+`}}}`)
+	own := testutil.NewStack(t, `{distribution: {name: starter}, workload: {storage: {`+tc.storage+`}}}`)
 	live := &corev1.PersistentVolumeClaim{
-		ObjectMeta: childMeta(own, "my-pvc"),
+		ObjectMeta: testutil.ChildMeta(own, "my-pvc"),
 		Spec: corev1.PersistentVolumeClaimSpec{
 			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
 			Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{
@@ -111,10 +112,10 @@ func checkVolumeOf(t *testing.T, tc volumeCase) {
 	if wanted.Cmp(resource.MustParse(tc.wanted)) != 0 {
 		t.Errorf("requests %s, want %s", wanted.String(), tc.wanted)
 	}
-	if class, _, _ := unstructured.NestedString(claim.Wanted.Object, classPath...); class != tc.has {
+	if class, _, _ := unstructured.NestedString(claim.Wanted.Object, "spec", "storageClassName"); class != tc.has {
 		t.Errorf("class %q, want %q", class, tc.has)
 	}
-	if modes, _, _ := unstructured.NestedStringSlice(claim.Wanted.Object, modesPath...); !slices.Equal(modes,
+	if modes, _, _ := unstructured.NestedStringSlice(claim.Wanted.Object, "spec", "accessModes"); !slices.Equal(modes,
 		[]string{"ReadWriteOnce"}) {
 		t.Errorf("access modes %v", modes)
 	}

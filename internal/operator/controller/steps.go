@@ -6,8 +6,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// step is one step of a reconcile, in the file step_<name>.go. The field `condition` is the type of the condition for
-// failures that specify none.
+// step is one step of a reconcile, in the file step_<name>.go or in a package below this one. The field `condition` is
+// the type of the condition for failures that specify none.
 type step struct {
 	name      string
 	condition string
@@ -30,7 +30,7 @@ var steps = []step{
 		return err
 	}},
 	{"image_labels", v1alpha2.ConditionConfigGenerated, func(ctx context.Context, r *Reconciler, s *state) (err error) {
-		s.labels, err = r.imageLabels(ctx, s.stack, &s.image, &s.workload, &s.report)
+		s.labels, err = r.images.Labels(ctx, s.stack, &s.image, &s.workload, &s.report)
 		return err
 	}},
 	{"configmaps", v1alpha2.ConditionValidationSucceeded, func(ctx context.Context, r *Reconciler, s *state) (err error) {
@@ -38,7 +38,7 @@ var steps = []step{
 		return err
 	}},
 	{"secrets", v1alpha2.ConditionSecretsResolved, func(ctx context.Context, r *Reconciler, s *state) (err error) {
-		s.secrets, err = r.readSecrets(ctx, s.stack, s.intent, s.labels.distribution.Release, &s.budget, &s.report)
+		s.secrets, err = r.readSecrets(ctx, s.stack, s.intent, &s.labels.Distribution, &s.budget, &s.report)
 		return err
 	}},
 	{"base", v1alpha2.ConditionConfigGenerated, func(ctx context.Context, r *Reconciler, s *state) (err error) {
@@ -46,7 +46,7 @@ var steps = []step{
 		return err
 	}},
 	{"external_images", v1alpha2.ConditionConfigGenerated, func(_ context.Context, r *Reconciler, s *state) (err error) {
-		s.external, err = r.externalImages(s.stack, s.intent, &s.image, &s.workload, &s.report)
+		s.external, err = r.images.External(s.stack, s.intent, &s.image, &s.workload, &s.report)
 		return err
 	}},
 	{"plan", v1alpha2.ConditionConfigGenerated, func(ctx context.Context, r *Reconciler, s *state) (err error) {

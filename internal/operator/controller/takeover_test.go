@@ -54,7 +54,7 @@ func (f *fixture) createV1alpha1Deployment(
 	labels := map[string]string{"app": "llama-stack", "app.kubernetes.io/instance": stack.Name}
 	container.Name = names.Container
 	deployment := &appsv1.Deployment{
-		ObjectMeta: childMeta(stack, stack.Name),
+		ObjectMeta: testutil.ChildMeta(stack, stack.Name),
 		Spec: appsv1.DeploymentSpec{
 			Selector: &metav1.LabelSelector{MatchLabels: labels},
 			Template: corev1.PodTemplateSpec{
@@ -77,10 +77,10 @@ func (f *fixture) checkAdoption(t *testing.T, stack *stack, want rollout.Outcome
 		t.Fatalf("outcome %s, want %s, error %v", s.owned.decision.Outcome, want, err)
 	}
 	template := f.podTemplate(t, stack)
-	for _, event := range s.report.events {
-		if image := template.Spec.Containers[0].Image; event.reason == v1alpha2.EventDeploymentUpdated &&
-			!strings.Contains(event.note, strconv.Quote(image)) {
-			t.Errorf("the image is %q, and the note of the event is %s", image, event.note)
+	for _, event := range s.report.Events {
+		if image := template.Spec.Containers[0].Image; event.Reason == v1alpha2.EventDeploymentUpdated &&
+			!strings.Contains(event.Note, strconv.Quote(image)) {
+			t.Errorf("the image is %q, and the note of the event is %s", image, event.Note)
 		}
 	}
 	return template
@@ -127,7 +127,7 @@ func TestKeptPodsOfATakenOverStack(t *testing.T) {
 		Data:       map[string]string{"ca-bundle.crt": string(certificate)},
 	}
 	bundle := &corev1.ConfigMap{
-		ObjectMeta: childMeta(stack, names.CABundle("my")), Data: map[string]string{names.CABundleFile: "older"},
+		ObjectMeta: testutil.ChildMeta(stack, names.CABundle("my")), Data: map[string]string{names.CABundleFile: "older"},
 	}
 	f.createObjects(t, source, bundle)
 	volume := corev1.Volume{Name: names.CAVolume}
@@ -156,7 +156,7 @@ func TestKeptPodsOfATakenOverStack(t *testing.T) {
 			t.Errorf("reconcile %d: image %q and %q of the catalog in the status, want %q and %q", i+1, known.Image,
 				known.Catalogue(), want.image, next)
 		}
-		message := s.report.conditionTexts()[v1alpha2.ConditionAdopted]
+		message := conditionTexts(&s.report)[v1alpha2.ConditionAdopted]
 		both := strconv.Quote(next) + " instead of " + strconv.Quote(running)
 		if names := strings.Contains(message, both); names != want.keeps {
 			t.Errorf("reconcile %d: the condition names both images: %t, want %t: %s", i+1, names, want.keeps, message)

@@ -22,6 +22,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/caches"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/manager/scrape"
 )
 
@@ -187,7 +188,7 @@ func withoutHTTP2(config *tls.Config) { config.NextProtos = []string{"http/1.1"}
 // webhooks.
 func addHealth(mgr ctrl.Manager, readyByCaches bool) error {
 	warm := &warmUp{
-		cache: mgr.GetCache(), kinds: controller.Watched(), log: mgr.GetLogger().WithName("caches"), retry: kindRetry,
+		cache: mgr.GetCache(), kinds: caches.Watched(), log: mgr.GetLogger().WithName("caches"), retry: kindRetry,
 	}
 	if err := mgr.Add(warm); err != nil {
 		return fmt.Errorf("add caches: %w", err)

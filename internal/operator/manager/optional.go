@@ -10,7 +10,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/stub"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/caches"
 )
 
 // optionalOptions limits a cache to children, with their managed fields. It is for kinds that some clusters do not
@@ -53,7 +53,7 @@ func addOptional(
 		return optional, nil, err
 	}
 	definitions := map[string]cache.Cache{}
-	for _, name := range controller.OptionalDefinitions() {
+	for _, name := range caches.OptionalDefinitions() {
 		if definitions[name], err = addCache(mgr, config, "definition "+name, definitionOptions(name)); err != nil {
 			return nil, nil, err
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/caches"
 )
 
 const (
@@ -217,7 +217,7 @@ func stripEvent(object any) (any, error) {
 	kept := &corev1.Event{TypeMeta: event.TypeMeta}
 	stub.Identity(kept, event)
 	about := event.InvolvedObject
-	if !controller.IsTrouble(event) || !strings.HasSuffix(about.Name, names.PersistentVolumeClaim("")) ||
+	if !caches.IsTrouble(event) || !strings.HasSuffix(about.Name, names.PersistentVolumeClaim("")) ||
 		len(about.Name)+len(about.UID) > maxImage {
 		return kept, nil
 	}

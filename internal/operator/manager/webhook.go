@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 	ctrladmission "sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/webhook/admission"
@@ -46,7 +47,7 @@ func addWebhooks(
 		return err
 	}
 	validator := admission.NewValidator(admission.Options{
-		Config:        controller.NewConfigReader(settings.OperatorConfig, options.OperatorNamespace),
+		Config:        resolve.NewOperatorConfig(settings.OperatorConfig, options.OperatorNamespace).Config,
 		RelatedImages: settings.RelatedImages, OpenShift: settings.OpenShift, Writer: settings.Direct,
 		NamespaceLabels: func(ctx context.Context, namespace string) (map[string]string, error) {
 			return controller.NamespaceLabels(ctx, settings.Direct, namespace)

@@ -1,0 +1,122 @@
+package hosts
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/caches"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+// TestOf checks the values of the index of stacks by host name.
+func TestOf(t *testing.T) {
+	v1alpha1 := newExposedStack(`true`)
+	v1alpha1.Annotations = map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}
+	hosts := New(nil, nil, nil, false)
+	for name, tc := range map[string]struct {
+		object client.Object
+		want   []string
+	}{
+		"a stack with a host name": {
+			newExposedStack(`{"hostname": "llama.example.com"}`), []string{"llama.example.com"},
+		},
+		"a host name that is too long":  {newExposedStack(`{"hostname": "` + strings.Repeat("a", 254) + `"}`), nil},
+		"a generated host name":         {newExposedStack(`true`), []string{names.HostLabel("my", "ns") + ".*"}},
+		"a v1alpha1 stack":              {v1alpha1, []string{names.HostLabel("my", "ns") + ".*", "no host"}},
+		"a stack that is not exposed":   {newExposedStack(`false`), nil},
+		"an object that is not a stack": {&corev1.Pod{}, nil},
+	} {
+		if diff := cmp.Diff(tc.want, hosts.Of(tc.object)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// newExposedStack returns a stack with these settings in spec.networking.expose.
+func newExposedStack(expose string) *v1alpha2.LlamaStackDistribution {
+	stack := &v1alpha2.LlamaStackDistribution{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "my"}}
+	stack.Spec.Networking = &v1alpha2.NetworkingSpec{Expose: &v1alpha2.Expose{Raw: []byte(expose)}}
+	return stack
+}
+
+// TestHostsIn checks that a lookup by host name finds a stack, whether its domain is in the spec or in the operator's
+// ConfigMap.
+func TestHostsIn(t *testing.T) {
+	for name, tc := range map[string]struct {
+		host, domain string
+		want         []string
+	}{
+		"no domain":           {"llama.example.com", "", []string{"llama.example.com"}},
+		"outside the domain":  {"llama.example.com", "apps.example.com", []string{"llama.example.com"}},
+		"in the domain":       {"my-ns.apps.example.com", "apps.example.com", []string{"my-ns.apps.example.com", "my-ns.*"}},
+		"equal to the domain": {"apps.example.com", "apps.example.com", []string{"apps.example.com"}},
+		"in a longer domain":  {"my-ns.myapps.example.com", "apps.example.com", []string{"my-ns.myapps.example.com"}},
+	} {
+		if diff := cmp.Diff(tc.want, hostsIn(tc.host, tc.domain)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// TestExposeIsDecodedOnce checks that the host name of each version of a stack is decoded once, although the index, the
+// event handler and the reconciles of all stacks with the same host name use it.
+func TestExposeIsDecodedOnce(t *testing.T) {
+	const crowd = 300
+	var stacks []*stack
+	var objects []client.Object
+	for i := range crowd {
+		one := newExposedStack(`{"hostname": "loud.example.com", "annotations": {"a": "b"}}`)
+		one.Name = fmt.Sprintf("stack-%d", i)
+		one.UID = types.UID(one.Name)
+		stacks, objects = append(stacks, one), append(objects, one)
+	}
+	scheme, err := testutil.NewScheme()
+	if err != nil {
+		t.Fatal(err)
+	}
+	direct := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
+	c := testutil.NewUncached(direct)
+	apis, err := caches.NewAPIs(t.Context(), c, direct.RESTMapper(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := New(c, apis, resolve.NewOperatorConfig(c, names.OperatorNamespace), false)
+	if err := known.Index(c).Start(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	decoded, decode := 0, known.exposures.decode
+	known.exposures.decode = func(spec *v1alpha2.LlamaStackDistributionSpec) *v1alpha2.ExposeSpec {
+		decoded++
+		return decode(spec)
+	}
+	cluster := render.Cluster{Ingress: render.Ingress{Domain: "apps.example.com"}}
+	for _, one := range stacks {
+		known.Of(one) // for the index
+		known.Of(one) // for the event handler
+	}
+	for _, one := range stacks[:3] {
+		hosts, err := known.Names(t.Context(), cluster)
+		if err != nil {
+			t.Fatal(err)
+		}
+		owner, err := hosts.Owner(one, nil)
+		if err != nil || owner == nil && one != stacks[0] {
+			t.Errorf("the owner of the host name of %s is %v, error %v", one.Name, owner, err)
+		}
+	}
+	if decoded != crowd {
+		t.Errorf("the host names of %d stacks were decoded %d times", crowd, decoded)
+	}
+}
