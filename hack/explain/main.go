@@ -41,7 +41,7 @@ func run(out io.Writer, manifest, file string) error {
 	if outcome.Plan == nil {
 		return fmt.Errorf("%q: %s", manifest, strings.Join(outcome.Errors, "; "))
 	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
 		return fmt.Errorf("write configuration: %w", err)
 	}
 	config := stack.Config(outcome.Plan)

@@ -362,7 +362,8 @@ func TestVersion(t *testing.T) {
 		"/apis":    `{kind: APIGroupList, apiVersion: v1, groups: [{name: llamastack.io, versions: [{version: v1alpha2}, {version: v1alpha1}]}]}`,
 		"/api":     `{kind: APIVersions, versions: [v1]}`,
 		"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/llamastackdistributions.llamastack.io": `{kind: PartialObjectMetadata,
-			apiVersion: meta.k8s.io/v1, metadata: {name: llamastackdistributions.llamastack.io, labels: {app.kubernetes.io/version: v1.0.1}}}`,
+			apiVersion: meta.k8s.io/v1,
+			metadata: {name: llamastackdistributions.llamastack.io, labels: {app.kubernetes.io/version: v1.0.1}}}`,
 		"/apis/apps/v1/deployments": listOf(
 			"Deployment",
 			"apps/v1",

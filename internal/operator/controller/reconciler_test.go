@@ -56,7 +56,10 @@ func TestClassify(t *testing.T) {
 		"deadline exceeded":          {context.DeadlineExceeded, "X", status.Quiet, v1alpha2.ReasonProgressing},
 		"namespace is being deleted": {terminating, "X", status.Quiet, v1alpha2.ReasonProgressing},
 		"exceeded quota":             {apierrors.NewForbidden(services, "x", errors.New("exceeded quota: q")), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
-		"a child that is too large":  {fmt.Errorf("read: %w", &stub.TooLargeError{}), v1alpha2.ConditionDeploymentUpdated, status.OnReferenceChange, v1alpha2.ReasonDeploymentUpdateFailed},
+		"a child that is too large": {
+			fmt.Errorf("read: %w", &stub.TooLargeError{}), v1alpha2.ConditionDeploymentUpdated, status.OnReferenceChange,
+			v1alpha2.ReasonDeploymentUpdateFailed,
+		},
 		"invalid field": {
 			fmt.Errorf("apply: %w", fields), v1alpha2.ConditionDeploymentUpdated, status.Invalid,
 			v1alpha2.ReasonDeploymentUpdateFailed,
@@ -249,7 +252,8 @@ func TestTooLargeDeployment(t *testing.T) {
 	}
 	const want = `Deployment "my" needs more than 4 MiB of memory; remove the entries, labels and annotations that other programs added to it`
 	updated := meta.FindStatusCondition(f.status.Conditions, v1alpha2.ConditionDeploymentUpdated)
-	if updated.Reason != v1alpha2.ReasonDeploymentUpdateFailed || updated.Message != want || f.status.AvailableReplicas != 3 {
+	if updated.Reason != v1alpha2.ReasonDeploymentUpdateFailed || updated.Message != want ||
+		f.status.AvailableReplicas != 3 {
 		t.Errorf("%d available replicas, condition %+v", f.status.AvailableReplicas, updated)
 	}
 }

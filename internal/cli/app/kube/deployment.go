@@ -32,7 +32,9 @@ func (c *Cluster) Deployments(ctx context.Context, options ...client.ListOption)
 }
 
 // EachDeployment lists Deployments in pages, because each can need 15 MB of memory.
-func (c *Cluster) EachDeployment(ctx context.Context, take func(*appsv1.Deployment), options ...client.ListOption) error {
+func (c *Cluster) EachDeployment(
+	ctx context.Context, take func(*appsv1.Deployment), options ...client.ListOption,
+) error {
 	page := &appsv1.DeploymentList{}
 	return c.Pages(ctx, page, func() error {
 		for i := range page.Items {

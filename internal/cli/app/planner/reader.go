@@ -247,7 +247,7 @@ func (r *Reader) ListDeployments(ctx context.Context, everywhere bool) error {
 	if everywhere {
 		namespace = ""
 	}
-	r.deployments = map[dryrun.Key]*appsv1.Deployment{}
+	r.deployments = make(map[dryrun.Key]*appsv1.Deployment)
 	err := r.Cluster.EachDeployment(ctx, func(one *appsv1.Deployment) {
 		key := dryrun.Key{Namespace: one.Namespace, Name: one.Name}
 		if r.deployments[key] = nil; !stub.Exceeds(one, stub.MaxWhole) {

@@ -391,7 +391,7 @@ func TestInventedNamespaces(t *testing.T) {
 			t.Errorf("%s: denied: %v", namespace, got.Result)
 		}
 		calls, _ := writer.calls(namespace)
-		if dry, real := calls > 0 || asked["claim in "+namespace] > 0, namespace == "team"; dry != real {
+		if dry, exists := calls > 0 || asked["claim in "+namespace] > 0, namespace == "team"; dry != exists {
 			t.Errorf("%s: dry run or claim: %t", namespace, dry)
 		}
 	}

@@ -102,8 +102,8 @@ func (c Cache) buildAll(ctx context.Context, s Set, compiler toolchain, folder s
 	return nil
 }
 
-// step writes the name of a step, runs the step, and completes the line with its duration in seconds. On a terminal, the
-// line may contain the progress of a build, which step replaces.
+// step writes the name of a step, runs the step, and completes the line with its duration in seconds. On a terminal,
+// the line may contain the progress of a build, which step replaces.
 func (c Cache) step(name string, do func() error) error {
 	fmt.Fprintf(c.Progress, "  %-24s", name)
 	start := time.Now()

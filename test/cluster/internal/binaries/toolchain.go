@@ -40,8 +40,8 @@ func fetchModules(ctx context.Context, s Set) ([]string, error) {
 
 // build compiles one program, and writes the binary to `file`.
 func build(ctx context.Context, s Set, program Program, file string, m *meter) error {
-	_, err := goCommand(ctx, s, m, "build", "-v", "-trimpath", "-buildvcs=false", "-tags", s.Tags, "-ldflags", s.LinkerFlags,
-		"-o", file, program.Package)
+	_, err := goCommand(ctx, s, m, "build", "-v", "-trimpath", "-buildvcs=false", "-tags", s.Tags,
+		"-ldflags", s.LinkerFlags, "-o", file, program.Package)
 	if err != nil {
 		return fmt.Errorf("building %s of %s: %w", program.Name, s.Title, err)
 	}
