@@ -89,7 +89,8 @@ type Command struct {
 
 // Languages lists the permitted languages of blocks on pages for users.
 var Languages = []string{
-	"console", "diff", "dockerfile", "ini", "json", "lua", "mermaid", "python", "text", "toml", "vim", "xml", "yaml",
+	"console", "diff", "dockerfile", "ini", "javascript", "json", "lua", "mermaid", "python", "text", "toml", "vim", "xml",
+	"yaml",
 }
 
 // Console is the language of blocks with commands.

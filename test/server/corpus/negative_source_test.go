@@ -36,6 +36,7 @@ var toldElsewhere = map[string]string{
 	"not known, configured as ":        header,
 	"; the server release is unknown)": "only for an image of an unknown release: TestGenerate/aliases/unknown-release",
 	"no %[1]s are registered, so requests that use this default fail until a client registers %[2]q; add %[2]q to spec.resources.%[1]s": "the server starts (server fact 59): TestSettingsOfOtherReleases",
+	"%s; server release %s registers only one of them; keep one of them":                                                                "the server starts: TestGenerate/resources/one-name-of-two-models-in-0.2",
 	"override config: %w":                                           override,
 	"override config: server must be a mapping, got %s":             override,
 	"%q is not a part of a connection string":                       "the parts are constants, so only a defect can cause this message",

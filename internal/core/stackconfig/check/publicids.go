@@ -34,12 +34,24 @@ func (c *checker) publicIDs(known release.Resource) {
 			continue
 		}
 		if !yamlnode.Equal(withoutIDs(known, items[other]), withoutIDs(known, item)) {
-			c.failAt(draft.ItemPath(known, i), func() string {
-				return fmt.Sprintf("clients use the name %q for this entry and for %s; server release %s does not start when the two entries differ; keep one of them",
-					id, c.writtenAt(draft.ItemPath(known, other)), c.Release.Line)
-			})
+			c.sameID(id, draft.ItemPath(known, i), draft.ItemPath(known, other))
 		}
 	}
+}
+
+// sameID reports an entry that differs from another one with the same ID. The server of 0.2, which has another registry
+// (server fact 22), starts with both.
+func (c *checker) sameID(id, path, other string) {
+	both := fmt.Sprintf("clients use the name %q for this entry and for %s", id, c.writtenAt(other))
+	if c.Release.Registry.KeyPrefix == "" {
+		if at := c.OriginAt(path).Path; at != nil {
+			c.Warnf(at, "%s; server release %s registers only one of them; keep one of them", both, c.Release.Line)
+		}
+		return
+	}
+	c.failAt(path, func() string {
+		return fmt.Sprintf("%s; server release %s does not start when the two entries differ; keep one of them", both, c.Release.Line)
+	})
 }
 
 // listedAgain reports entries whose name the provider lists for a model that belongs to another entry. The server
