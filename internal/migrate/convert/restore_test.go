@@ -51,20 +51,16 @@ func forged(path, seen, value string) string {
 func TestForgedDataIsIgnored(t *testing.T) {
 	const notOurs, noPlace, otherType, visible = "the form that the conversion writes", "is not a valid path",
 		"the type of its field", "contradicts the fields"
-	for name, c := range map[string]struct {
-		in, data, want string
-	}{
+	for name, c := range map[string]struct{ in, data, want string }{
 		"no JSON":                        {olderDemo, "{", notOurs},
 		"truncated":                      {olderDemo, forged("/spec/workload/preflight", "", `"Never"`)[:40], notOurs},
 		"another spelling":               {olderDemo, forged("/spec/workload/preflight", "", `"Never"`) + " ", notOurs},
 		"unknown fields":                 {olderDemo, `{"lost":[],"more":1}`, notOurs},
 		"an unknown version of creation": {olderDemo, `{"born":"v1alpha3"}`, notOurs},
 		"longer than an annotation can be": {
-			olderDemo, forged("/spec/settings", "", `{"a":"`+strings.Repeat("x", 300<<10)+`"}`),
-			notOurs,
+			olderDemo, forged("/spec/settings", "", `{"a":"`+strings.Repeat("x", 300<<10)+`"}`), notOurs,
 		},
-		// Without a bound, an exponent of nine digits takes minutes and gigabytes to decode.
-		"a quantity with a large exponent": {
+		"a quantity whose exponent takes minutes to decode": {
 			strings.Replace(olderDemo, "server: {", "server: {containerSpec: {resources: {limits: {cpu: \"1e-99999\"}}}, ", 1),
 			forged("/spec/workload/resources/limits/cpu", `"1e-99999"`, `"1e-99999"`), otherType,
 		},
