@@ -21,8 +21,9 @@ const (
 	// silence, patience and fast determine how far behind a client is. A client is behind if it is silent for longer than
 	// silence, or if its bytes took longer than patience and the time that they take at the rate fast, in bytes per
 	// second. It loses its place only to another request.
-	silence  = 100 * time.Millisecond
-	patience = 200 * time.Millisecond
+	// Both are longer than TCP takes to send a lost packet again, which is 200 ms.
+	silence  = 300 * time.Millisecond
+	patience = 400 * time.Millisecond
 	fast     = 8 << 20
 	// recheck is the pause after which a request that waits for memory looks again for a client that is behind.
 	recheck = 10 * time.Millisecond
@@ -145,21 +146,21 @@ func (p *Pool) olderWaits(opened time.Time) bool {
 	return false
 }
 
-// relieve ends the request whose client is the furthest behind. If all requests that hold memory wait for more of it,
-// relieve ends the oldest.
+// relieve ends the request that takes the most from others: the product of how far its client is behind and of the
+// memory that it holds. If all requests that hold memory wait for more of it, relieve ends the oldest.
 func (p *Pool) relieve(now time.Time) {
 	var slowest, oldest *Exchange
-	var behind time.Duration
+	var taken float64
 	stuck := true
 	for x := range p.open {
 		if x.ended && x.held > 0 {
 			return // its memory becomes free soon
 		}
-		if late := x.behind(now); late > behind {
-			slowest, behind = x, late
-		}
 		if x.held == 0 {
 			continue // it waits for its first bytes, or for its penalty
+		}
+		if takes := x.behind(now).Seconds() * float64(x.held); takes > taken {
+			slowest, taken = x, takes
 		}
 		stuck = stuck && x.wants > 0
 		if oldest == nil || x.opened.Before(oldest.opened) {
