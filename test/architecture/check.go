@@ -20,6 +20,7 @@ var (
 	pureLibraries = append([]string{
 		"github.com/go-json-experiment/json/jsontext",
 		"github.com/google/go-containerregistry/pkg/name",
+		"github.com/klauspost/compress/zstd",
 		"go.yaml.in/yaml/v2",
 		"go.yaml.in/yaml/v3",
 		"golang.org/x/crypto/x509roots/fallback/bundle",

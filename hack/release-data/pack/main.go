@@ -1,6 +1,6 @@
-// Command pack writes the release data that the product embeds: the archive data.zip, with the facts of each release
-// line after the corrections in the overlays, and the file releases.json for the programs that run before the server.
-// The same files give the same result.
+// Command pack writes the release data that the product embeds: the archive data.zip.zst, with the facts of each
+// release line after the corrections in the overlays, and the file releases.json for the programs that run before the
+// server. The same files give the same result.
 package main
 
 import (
@@ -10,14 +10,19 @@ import (
 	"maps"
 	"os"
 	"slices"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // These are the paths of the hand-written and extracted files, and of the files that pack writes.
 const (
 	directory    = "internal/core/stackconfig/release/data"
-	archiveFile  = "internal/core/stackconfig/release/data.zip"
+	archiveFile  = "internal/core/stackconfig/release/data.zip.zst"
 	releasesFile = "internal/core/startup/releases.json"
 )
+
+// window is larger than all files together, so that what is in several releases is written once.
+const window = 8 << 20
 
 func main() {
 	if err := pack(); err != nil {
@@ -31,22 +36,36 @@ func pack() error {
 	if err != nil {
 		return err
 	}
-	var out bytes.Buffer
-	archive := zip.NewWriter(&out)
-	for _, name := range slices.Sorted(maps.Keys(made.archive)) {
-		file, err := archive.Create(name)
-		if err != nil {
-			return err
-		}
-		if _, err := file.Write(made.archive[name]); err != nil {
-			return err
-		}
-	}
-	if err := archive.Close(); err != nil {
+	archive, err := compressed(made.archive)
+	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(archiveFile, out.Bytes(), 0o600); err != nil {
+	if err := os.WriteFile(archiveFile, archive, 0o600); err != nil {
 		return err
 	}
 	return os.WriteFile(releasesFile, made.releases, 0o600)
+}
+
+// compressed returns an archive of the files.
+func compressed(files map[string][]byte) ([]byte, error) {
+	var out bytes.Buffer
+	archive := zip.NewWriter(&out)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		file, err := archive.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
+		if err != nil {
+			return nil, err
+		}
+		if _, err := file.Write(files[name]); err != nil {
+			return nil, err
+		}
+	}
+	if err := archive.Close(); err != nil {
+		return nil, err
+	}
+	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithWindowSize(window),
+		zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		return nil, err
+	}
+	return encoder.EncodeAll(out.Bytes(), nil), nil
 }

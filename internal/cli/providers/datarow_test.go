@@ -5,9 +5,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"io/fs"
+	"os"
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
 	"sigs.k8s.io/yaml"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -19,7 +21,7 @@ import (
 )
 
 const (
-	dataFile = "../../core/stackconfig/release/data.zip"
+	dataFile = "../../core/stackconfig/release/data.zip.zst"
 	// keyRow is the complete data row for a new provider key. typeRow and newKeys are the rows for a new provider type.
 	keyRow  = `{"name": "draft_tokens", "type": "int", "default": 4, "limits": {"ge": 1}}`
 	typeRow = `{"api": "inference", "type": "remote::newcomer", "config": "NewcomerConfig", "endpoint_key": "address",
@@ -29,15 +31,33 @@ const (
 		 {"name": "pass", "type": "SecretStr | null", "default": null, "secret": true}]}`
 )
 
-// withRows returns the default release with the rows for the new key and the new type.
-func withRows(t *testing.T) *release.Release {
+// archive returns the files of the release data.
+func archive(t *testing.T) fs.FS {
 	t.Helper()
-	archive, err := zip.OpenReader(dataFile)
+	packed, err := os.ReadFile(dataFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer archive.Close()
-	data, err := fs.ReadFile(archive, "0.7.json")
+	decoder, err := zstd.NewReader(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer decoder.Close()
+	data, err := decoder.DecodeAll(packed, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// withRows returns the default release with the rows for the new key and the new type.
+func withRows(t *testing.T) *release.Release {
+	t.Helper()
+	data, err := fs.ReadFile(archive(t), "0.7.json")
 	if err != nil {
 		t.Fatal(err)
 	}

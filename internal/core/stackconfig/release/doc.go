@@ -11,7 +11,7 @@
 // facts do not affect any configuration. The file history.yaml contains the default line, the lines that users may
 // request, the APIs of all releases and the removed parts.
 //
-// `make generate` applies the overlays and writes data.zip, which is embedded, with one file per release line. The file
+// `make generate` applies the overlays and writes data.zip.zst, which is embedded, with one file per release line. The file
 // of a line is decoded once, on first use. The returned values are shared: treat them as read-only. testdata/facts
 // contains the facts that come from rules and overlays: those of the first line, and the changes in each other line.
 package release

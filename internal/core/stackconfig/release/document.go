@@ -8,7 +8,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/schema"
 )
 
-// Document is the file of a release line in data.zip. The classes to which it refers have only a name, until Decode
+// Document is the file of a release line in data.zip.zst. The classes to which it refers have only a name, until Decode
 // replaces them with those in Classes.
 type Document struct {
 	Release

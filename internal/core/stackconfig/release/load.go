@@ -3,25 +3,55 @@ package release
 import (
 	"archive/zip"
 	"bytes"
-	_ "embed" // for data.zip
+	_ "embed" // for data.zip.zst
 	"encoding/json"
 	"fmt"
 	"io/fs"
 	"sync"
+	"weak"
+
+	"github.com/klauspost/compress/zstd"
 )
 
-//go:embed data.zip
+// packed is one zstd stream around all files, because the releases have most of their text in common.
+//
+//go:embed data.zip.zst
 var packed []byte
 
-// embedded returns the files in data.zip: <line>.json with a Document for each release line, and lines.json with an
+// unpacked is the last archive, until the garbage collector takes it: whoever loads one line often loads others.
+var (
+	unpackedMu sync.Mutex
+	unpacked   weak.Pointer[zip.Reader]
+)
+
+// embedded returns the files in data.zip.zst: <line>.json with a Document for each release line, and lines.json with an
 // Index.
-var embedded = sync.OnceValue(func() fs.FS {
-	archive, err := zip.NewReader(bytes.NewReader(packed), int64(len(packed)))
+func embedded() fs.FS {
+	unpackedMu.Lock()
+	defer unpackedMu.Unlock()
+	if archive := unpacked.Value(); archive != nil {
+		return archive
+	}
+	archive, err := unpack(packed)
 	if err != nil {
 		panic(fmt.Sprintf("release: the data is not an archive: %v", err)) // a test checks the archive
 	}
+	unpacked = weak.Make(archive)
 	return archive
-})
+}
+
+func unpack(packed []byte) (*zip.Reader, error) {
+	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return nil, err
+	}
+	defer decoder.Close()
+	data, err := decoder.DecodeAll(packed, nil)
+	if err != nil {
+		return nil, err
+	}
+	return zip.NewReader(bytes.NewReader(data), int64(len(data)))
+}
 
 // Index contains the facts that span several releases.
 type Index struct {
@@ -36,7 +66,7 @@ type Index struct {
 	APIs []string `json:"apis"`
 }
 
-// directory is the content of data.zip.
+// directory is the content of data.zip.zst.
 type directory struct {
 	Index
 
