@@ -19,8 +19,8 @@ const (
 	MaxFunctionLines = 80
 	MaxFileLines     = 400
 	MaxPackageLines  = 2500
-	MaxPackageCode   = 2800
-	MaxImports       = 30
+	MaxPackageCode   = 2750
+	MaxImports       = 25
 )
 
 const (

@@ -35,12 +35,8 @@ type File struct {
 // Layout is the path of a directory that contains the blobs of an OCI layout.
 type Layout string
 
-func (l Layout) file(digest v1.Hash) string {
-	return filepath.Join(string(l), filepath.FromSlash(blobPath(digest)))
-}
-
 func (l Layout) open(digest v1.Hash) (io.ReadCloser, int64, error) {
-	body, size, err := openFile(l.file(digest))
+	body, size, err := openFile(filepath.Join(string(l), filepath.FromSlash(blobPath(digest))))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, 0, fmt.Errorf("the layout %q does not contain blob %s; delete the layout folder, and create "+
 			"the archive again", string(l), digest)

@@ -92,18 +92,13 @@ func (r *labelReport) verdict(p app.Printer) error {
 		}
 		p.Note(fmt.Sprintf("%s: %s the images before labeling", r.Image, kept))
 	}
-	if r.onlyTagged() {
+	if slices.ContainsFunc(r.checked.Images, func(one platformReport) bool {
+		return one.Release != nil && one.Release.From == string(distribution.ByTag)
+	}) {
 		p.Note(fmt.Sprintf("%s: only the tag specifies the release of the server; set --release to write the release to "+
 			"the label %s", r.Image, registry.LabelRelease))
 	}
 	return nil
-}
-
-// onlyTagged reports whether, for at least one image, only the tag specifies the server release.
-func (r *labelReport) onlyTagged() bool {
-	return slices.ContainsFunc(r.checked.Images, func(one platformReport) bool {
-		return one.Release != nil && one.Release.From == string(distribution.ByTag)
-	})
 }
 
 // written prints the name and the digest of the written image.

@@ -15,6 +15,8 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/types"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/files"
 )
 
 const (
@@ -131,13 +133,13 @@ func (l *ociLayout) Blob(_ context.Context, digest v1.Hash) (io.ReadCloser, erro
 
 // Write writes a file for each blob and each manifest, and then the index.
 func (l *ociLayout) Write(_ context.Context, changed *Labeled, tag string) error {
-	for i := range changed.Blobs {
-		if err := l.writeBlob(changed.Blobs[i].Digest, changed.Blobs[i].Content); err != nil {
+	for _, one := range changed.Blobs {
+		if err := l.replace(one.Content, "blobs", one.Digest.Algorithm, one.Digest.Hex); err != nil {
 			return err
 		}
 	}
 	for _, one := range append(slices.Clone(changed.Manifests), changed.Top) {
-		if err := l.writeBlob(one.Digest, one.Content); err != nil {
+		if err := l.replace(one.Content, "blobs", one.Digest.Algorithm, one.Digest.Hex); err != nil {
 			return err
 		}
 	}
@@ -146,7 +148,7 @@ func (l *ociLayout) Write(_ context.Context, changed *Labeled, tag string) error
 		return err
 	}
 	l.enter(index, &changed.Top, tag)
-	return writeFile(filepath.Join(string(l.path), indexFile), encode(index))
+	return l.replace(encode(index), indexFile)
 }
 
 // enter enters the changed image into the index of the layout. The image replaces the entry that has the tag. Without a
@@ -165,23 +167,11 @@ func (l *ociLayout) enter(index *v1.IndexManifest, top *Manifest, tag string) {
 	entry.Size, entry.Data = int64(len(top.Content)), nil
 }
 
-func (l *ociLayout) writeBlob(digest v1.Hash, content []byte) error {
-	return writeFile(filepath.Join(string(l.path), "blobs", digest.Algorithm, digest.Hex), content)
-}
-
-// writeFile writes a file atomically.
-func writeFile(name string, content []byte) error {
-	file, err := os.CreateTemp(filepath.Dir(name), ".llamastack-*")
-	if err != nil {
+// replace writes a file of the layout.
+func (l *ociLayout) replace(content []byte, elements ...string) error {
+	name := filepath.Join(append([]string{string(l.path)}, elements...)...)
+	if err := files.Replace(name, content, 0o644); err != nil {
 		return fmt.Errorf("write %q: %w", name, err)
-	}
-	_, err = file.Write(content)
-	err = errors.Join(err, file.Chmod(0o644), file.Close())
-	if err == nil {
-		err = os.Rename(file.Name(), name)
-	}
-	if err != nil {
-		return fmt.Errorf("write %q: %w", name, errors.Join(err, os.Remove(file.Name())))
 	}
 	return nil
 }

@@ -64,31 +64,20 @@ func Command(streams app.Streams, version string) *cobra.Command {
 			}
 			return app.OnCluster(command, streams, &options.Flags, version,
 				func(ctx context.Context, cluster *kube.Cluster, page *bytes.Buffer) error {
-					return options.show(ctx, cluster, args, streams.Width, page)
+					write, err := options.look(ctx, cluster, args, streams.Width)
+					if err != nil {
+						return err
+					}
+					return write(time.Now(), page)
 				})
 		},
 	}
-	options.addFlags(command)
-	return command
-}
-
-func (o *statusOptions) addFlags(command *cobra.Command) {
-	o.AddScope(command)
+	options.AddScope(command)
 	flags := command.Flags()
-	flags.StringVarP(&o.output, "output", "o", app.FormTable, "table, json or yaml")
-	flags.BoolVar(&o.verbose, "verbose", false, "with a name: show every condition, provider and model")
-	flags.BoolVarP(&o.watch, "watch", "w", false, "show the status again when it changes, until you press Ctrl-C")
-}
-
-// show writes the page for the selected stacks once.
-func (o *statusOptions) show(
-	ctx context.Context, cluster *kube.Cluster, args []string, width int, page *bytes.Buffer,
-) error {
-	write, err := o.look(ctx, cluster, args, width)
-	if err != nil {
-		return err
-	}
-	return write(time.Now(), page)
+	flags.StringVarP(&options.output, "output", "o", app.FormTable, "table, json or yaml")
+	flags.BoolVar(&options.verbose, "verbose", false, "with a name: show every condition, provider and model")
+	flags.BoolVarP(&options.watch, "watch", "w", false, "show the status again when it changes, until you press Ctrl-C")
+	return command
 }
 
 // watchStacks shows the page repeatedly until the user interrupts the command.
@@ -215,7 +204,10 @@ func watchPages(
 		case err != nil && first:
 			return app.Rejected(err)
 		case err != nil: // the next request may succeed
-			write = errorPage(err)
+			write = func(_ time.Time, page *bytes.Buffer) error {
+				_, failed := fmt.Fprintf(page, "error: %s\n", err)
+				return failed
+			}
 		}
 		if err := errors.Join(write(time.Now(), &page), write(began, &compared)); err != nil {
 			return err
@@ -231,14 +223,6 @@ func watchPages(
 			return nil
 		case <-ticks:
 		}
-	}
-}
-
-// errorPage returns a page that contains only an error.
-func errorPage(err error) pageAt {
-	return func(_ time.Time, page *bytes.Buffer) error {
-		_, failed := fmt.Fprintf(page, "error: %s\n", err)
-		return failed
 	}
 }
 

@@ -6,12 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/files"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/kube"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/visible"
 )
@@ -94,12 +93,12 @@ func runSupportBundle(
 
 // write writes the archive, and prints its size and the number of omissions.
 func (o *supportOptions) write(streams app.Streams, material *Material, p app.Printer) error {
-	files, complete, err := material.Files()
+	contents, complete, err := material.Files()
 	if err != nil {
 		return app.Rejected(err)
 	}
 	var archive bytes.Buffer
-	if err := Write(&archive, files); err != nil {
+	if err := Write(&archive, contents); err != nil {
 		return app.Rejected(err)
 	}
 	size := archive.Len()
@@ -114,35 +113,18 @@ func (o *supportOptions) write(streams app.Streams, material *Material, p app.Pr
 	if archiveName == "-" {
 		archiveName = "the archive"
 	}
-	p.OK(fmt.Sprintf("%s has %d files, %.1f KB; read the archive before you send it to anyone", archiveName, len(files),
+	p.OK(fmt.Sprintf("%s has %d files, %.1f KB; read the archive before you send it to anyone", archiveName, len(contents),
 		float64(size)/1e3))
 	return nil
 }
 
-// writeArchive writes a file that only the user can read. It replaces an existing file only if the new file is
-// complete. For the path "-", it writes to standard output.
-func writeArchive(stdout io.Writer, path string, archive *bytes.Buffer) (err error) {
+// writeArchive writes a file that only the user can read. For the path "-", it writes to standard output.
+func writeArchive(stdout io.Writer, path string, archive *bytes.Buffer) error {
 	if path == "-" {
-		_, err = archive.WriteTo(visible.Raw(stdout))
+		_, err := archive.WriteTo(visible.Raw(stdout))
 		return err
 	}
-	file, err := os.CreateTemp(filepath.Dir(path), ".support-bundle-*") // the mode of the file is 0600
-	if err != nil {
-		return fmt.Errorf("write the archive: %w", err)
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(file.Name())
-		}
-	}()
-	if _, err = archive.WriteTo(file); err != nil {
-		_ = file.Close()
-		return fmt.Errorf("write the archive: %w", err)
-	}
-	if err = file.Close(); err != nil {
-		return fmt.Errorf("write the archive: %w", err)
-	}
-	if err = os.Rename(file.Name(), path); err != nil {
+	if err := files.Replace(path, archive.Bytes(), 0o600); err != nil {
 		return fmt.Errorf("write the archive: %w", err)
 	}
 	return nil

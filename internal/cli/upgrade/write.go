@@ -11,9 +11,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/change"
 )
 
-// longest is the maximum length of a value in the text, in characters.
-const longest = 60
-
 // Write writes the report as text. If `all` is true, the text includes the changes that no field of the spec causes.
 func (r *Report) Write(page *bytes.Buffer, all bool) {
 	name := r.Stack
@@ -126,24 +123,9 @@ func writeDifferences(page *bytes.Buffer, title string, differences []change.Dif
 	}
 	fmt.Fprintf(page, "\n%s: %d\n", title, len(differences))
 	for _, one := range differences {
-		from, to := shortened(one.From), shortened(one.To)
-		switch {
-		case from == "":
-			fmt.Fprintf(page, "  + %s: %s\n", one.What, to)
-		case to == "":
-			fmt.Fprintf(page, "  - %s: %s\n", one.What, from)
-		default:
-			fmt.Fprintf(page, "  ~ %s: %s -> %s\n", one.What, from, to)
-		}
+		one.From, one.To = change.Shortened(one.From), change.Shortened(one.To)
+		fmt.Fprintf(page, "  %s\n", one)
 	}
-}
-
-func shortened(value string) string {
-	value = strings.ReplaceAll(value, "\n", " ")
-	if runes := []rune(value); len(runes) > longest {
-		return string(runes[:longest-1]) + "…"
-	}
-	return value
 }
 
 // Rows returns a table with one row for each stack.

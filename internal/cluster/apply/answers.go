@@ -2,6 +2,7 @@ package apply
 
 import (
 	"crypto/sha256"
+	"encoding/json"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -135,4 +136,10 @@ func (m *answers) forget(owner types.NamespacedName) {
 
 func keyOf(object *unstructured.Unstructured) objectKey {
 	return objectKey{gvk: object.GroupVersionKind(), name: object.GetName()}
+}
+
+// digestOf returns a digest of a desired object. The digest is stable, because json.Marshal sorts the keys of maps.
+func digestOf(wanted *unstructured.Unstructured) [sha256.Size]byte {
+	data, _ := json.Marshal(wanted.Object) // JSON values can always be encoded
+	return sha256.Sum256(data)
 }

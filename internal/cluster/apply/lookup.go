@@ -94,17 +94,19 @@ func (a *Applier) read(
 	ctx context.Context, owner Owner, wanted *unstructured.Unstructured, atLeast version,
 ) (client.Object, error) {
 	live := &unstructured.Unstructured{}
-	live.SetGroupVersionKind(wanted.GroupVersionKind())
 	if atLeast == anyVersion {
-		metadata, err := a.readMetadata(ctx, wanted, anyVersion)
-		if metadata != nil && !owner.owns(metadata) && !owner.Adopts(metadata) {
-			metadata, err = a.readMetadata(ctx, wanted, newest)
+		metadata := &metav1.PartialObjectMetadata{}
+		found, err := a.get(ctx, wanted, metadata, anyVersion)
+		if found && !owner.owns(metadata) && !owner.Adopts(metadata) {
+			metadata = &metav1.PartialObjectMetadata{}
+			found, err = a.get(ctx, wanted, metadata, newest)
 		}
 		switch {
-		case metadata == nil || err != nil:
+		case !found:
 			return nil, err
 		case !owner.owns(metadata) && !owner.Adopts(metadata):
 			// As an unstructured object, the whole object can need a hundred megabytes.
+			live.SetGroupVersionKind(wanted.GroupVersionKind())
 			live.SetNamespace(metadata.Namespace)
 			live.SetName(metadata.Name)
 			live.SetUID(metadata.UID)
@@ -114,32 +116,23 @@ func (a *Applier) read(
 		}
 		atLeast = newest
 	}
-	err := a.writer.Get(ctx, client.ObjectKeyFromObject(wanted), live,
-		&client.GetOptions{Raw: &metav1.GetOptions{ResourceVersion: string(atLeast)}})
-	switch {
-	case apierrors.IsNotFound(err):
-		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("read %s %q: %w", wanted.GetKind(), wanted.GetName(), err)
+	if found, err := a.get(ctx, wanted, live, atLeast); !found {
+		return nil, err
 	}
 	return live, nil
 }
 
-// readMetadata reads the metadata of the object, or returns nil if the object does not exist.
-func (a *Applier) readMetadata(
-	ctx context.Context, wanted *unstructured.Unstructured, atLeast version,
-) (*metav1.PartialObjectMetadata, error) {
-	metadata := &metav1.PartialObjectMetadata{}
-	metadata.SetGroupVersionKind(wanted.GroupVersionKind())
-	err := a.writer.Get(ctx, client.ObjectKeyFromObject(wanted), metadata,
+// get reads the object, or its metadata, into an empty object. It returns false if the object does not exist.
+func (a *Applier) get(
+	ctx context.Context, wanted *unstructured.Unstructured, into client.Object, atLeast version,
+) (bool, error) {
+	into.GetObjectKind().SetGroupVersionKind(wanted.GroupVersionKind())
+	err := a.writer.Get(ctx, client.ObjectKeyFromObject(wanted), into,
 		&client.GetOptions{Raw: &metav1.GetOptions{ResourceVersion: string(atLeast)}})
-	switch {
-	case apierrors.IsNotFound(err):
-		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("read %s %q: %w", wanted.GetKind(), wanted.GetName(), err)
+	if err == nil || apierrors.IsNotFound(err) {
+		return err == nil, nil
 	}
-	return metadata, nil
+	return false, fmt.Errorf("read %s %q: %w", wanted.GetKind(), wanted.GetName(), err)
 }
 
 // parallel calls the function `do` for all elements concurrently. It passes a panic on to the caller, which can handle

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/imagename"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 )
 
@@ -131,12 +132,12 @@ func bareImage(image, version string) (Resolved, error) {
 		}
 		return r, nil
 	}
-	if r, err := detected(image, tag(image), ByTag); err == nil {
+	if r, err := detected(image, imagename.Tag(image), ByTag); err == nil {
 		return r, nil
 	}
 	unknown := Resolved{Image: image, Release: release.Default(), DetectedBy: Unknown}
-	if release.IsVersion(tag(image)) {
-		unknown.Version = strings.TrimPrefix(tag(image), "v")
+	if release.IsVersion(imagename.Tag(image)) {
+		unknown.Version = strings.TrimPrefix(imagename.Tag(image), "v")
 	}
 	return unknown, nil
 }
@@ -157,4 +158,15 @@ func baseConfig(r *release.Release, name string) []byte {
 		return []byte(d.YAML)
 	}
 	return nil
+}
+
+// Image returns the override for a name. An override for the name and version takes precedence.
+func (o Overrides) Image(name, version string) (string, bool) {
+	if version != "" {
+		if image, ok := o[name+"@"+version]; ok {
+			return image, true
+		}
+	}
+	image, ok := o[name]
+	return image, ok
 }

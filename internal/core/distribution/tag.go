@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"regexp"
 	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/imagename"
 )
 
 // publishedPrefix is the prefix of the distribution's name in the repositories in which the server's project publishes
@@ -23,7 +25,7 @@ func (r *Resolved) TagAlone() bool {
 		return false
 	}
 	_, published := r.Release.Distribution(r.Published())
-	return !published || !fullVersion.MatchString(tag(r.Image))
+	return !published || !fullVersion.MatchString(imagename.Tag(r.Image))
 }
 
 // Published returns the distribution in the spec or, for a bare image, the distribution in the repository name of the

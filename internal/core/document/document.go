@@ -250,7 +250,16 @@ func (d *Document) explain(err error) string {
 	if more := len(problems) - maxProblems; more > 0 {
 		problems = append(problems[:maxProblems:maxProblems], fmt.Sprintf("and %d more", more))
 	}
-	text = d.fileLines(strings.Join(problems, "; "))
+	// The lines in the document become lines in the file. For an incomplete value, the decoder reports the line after the
+	// last line.
+	text = lineNumber.ReplaceAllStringFunc(strings.Join(problems, "; "), func(match string) string {
+		line, err := strconv.Atoi(strings.TrimPrefix(match, "line "))
+		if err != nil {
+			return match
+		}
+		last := bytes.Count(bytes.TrimRight(d.Source, "\n"), []byte("\n")) + 1
+		return "line " + strconv.Itoa(d.Line+min(line, last)-1)
+	})
 	if line := yamlnode.TabLine(d.Source, err); line > 0 {
 		return fmt.Sprintf("is not valid YAML: line %d is indented with a tab; use spaces (%s)", d.Line+line-1, text)
 	}
@@ -268,23 +277,35 @@ const maxProblems = 20
 
 var lineNumber = regexp.MustCompile(`\bline (\d+)`)
 
-// fileLines replaces line numbers in the document with line numbers in the file. For an incomplete value, the decoder
-// reports the line after the last line; fileLines then returns the last line.
-func (d *Document) fileLines(text string) string {
-	return lineNumber.ReplaceAllStringFunc(text, func(match string) string {
-		line, err := strconv.Atoi(strings.TrimPrefix(match, "line "))
-		if err != nil {
-			return match
-		}
-		last := bytes.Count(bytes.TrimRight(d.Source, "\n"), []byte("\n")) + 1
-		return "line " + strconv.Itoa(d.Line+min(line, last)-1)
-	})
-}
-
 // Title returns the file of a document and the position of the document in the file.
 func (d *Document) Title() string {
 	if d.Place == "" {
 		return d.File
 	}
 	return d.File + ": " + d.Place
+}
+
+// MaxBytes is the maximum size of one input. etcd rejects even much smaller objects, so a larger file is a mistake, for
+// example a model or an archive.
+const MaxBytes = 8 << 20
+
+// Parse returns the documents in a text. `file` is the path of the text, or StandardInput. `listed` reports whether the
+// user named a folder that contains the file. For a text that is not a document, Parse returns a Document with the
+// problem.
+func Parse(file string, data []byte, listed bool) []Document {
+	if len(data) > MaxBytes {
+		problem := fmt.Sprintf("is larger than %d MiB, the limit for a manifest; write its objects to several files", MaxBytes>>20)
+		return []Document{{File: file, Listed: listed, Line: 1, Origin: originOf(file, nil), Problem: problem}}
+	}
+	return splitDocuments(file, data, listed)
+}
+
+// Generated returns the documents in a text that another program generated. `origin` names the program and its input,
+// and replaces the path of a file.
+func Generated(origin string, data []byte) []Document {
+	documents := splitDocuments(origin, data, false)
+	for i := range documents {
+		documents[i].Origin = origin
+	}
+	return documents
 }

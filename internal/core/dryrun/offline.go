@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/bounds"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/facts"
@@ -17,6 +19,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/retention"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/validate"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/volume"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/migrate/convert"
 )
 
@@ -69,15 +72,11 @@ func (m *Manifests) PlanSince(s Stack, before *retention.Places) Outcome {
 	found.Warnings = append(slices.Clone(s.warnings), found.Warnings...)
 	m.define(&s, &found)
 	found.Errors = intent.WithoutFollowers(found.Errors)
-	found.bound()
-	return found
-}
-
-// bound limits the number of messages. Every value in a manifest can have one.
-func (o *Outcome) bound() {
-	for _, texts := range []*[]string{&o.Errors, &o.Warnings, &o.Lost, &o.Notes} {
+	// Every value in a manifest can have a message.
+	for _, texts := range []*[]string{&found.Errors, &found.Warnings, &found.Lost, &found.Notes} {
 		*texts = intent.BoundedTexts(*texts)
 	}
+	return found
 }
 
 // plan validates and plans a decoded stack.
@@ -124,7 +123,14 @@ func (m *Manifests) plan(s Stack, before *retention.Places, found *Outcome) {
 		if m.HostOwner != nil {
 			found.Warnings = append(found.Warnings, m.HostOwner.Message(s.Object))
 		}
-		found.data(built)
+		waiting, unknown := built.Waiting() // the rollout waits for a decision by the user
+		for _, loss := range built.Losses {
+			if slices.ContainsFunc(waiting, func(l retention.Loss) bool { return l.String() == loss.String() }) {
+				found.Errors = append(found.Errors, loss.String()+retention.Unknown(waiting, unknown))
+			} else {
+				found.Lost = append(found.Lost, loss.String())
+			}
+		}
 	}
 }
 
@@ -274,15 +280,17 @@ func content(data map[string][]byte, texts map[string]string) map[string][]byte 
 	return values
 }
 
-// data records the data that the change leaves behind. Leaving data behind is an error if the rollout would wait for a
-// decision by the user.
-func (o *Outcome) data(built *plan.Plan) {
-	waiting, unknown := built.Waiting()
-	for _, loss := range built.Losses {
-		if slices.ContainsFunc(waiting, func(l retention.Loss) bool { return l.String() == loss.String() }) {
-			o.Errors = append(o.Errors, loss.String()+retention.Unknown(waiting, unknown))
-		} else {
-			o.Lost = append(o.Lost, loss.String())
-		}
+// Volume adds the errors and warnings about a change to the volume of a stack. A nil claim means that the
+// PersistentVolumeClaim is not known.
+func (o *Outcome) Volume(before, after Stack, claim *corev1.PersistentVolumeClaim) {
+	if !before.Decoded || !after.Decoded {
+		return
 	}
+	var found Outcome
+	found.Errors, found.Warnings = volume.Change(before.Object, after.Object, claim)
+	if after.Older {
+		found.rename(convert.OlderPaths)
+	}
+	o.Errors = append(o.Errors, found.Errors...)
+	o.Warnings = append(o.Warnings, found.Warnings...)
 }

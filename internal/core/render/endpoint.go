@@ -50,6 +50,14 @@ func ServerContainer(stack *v1alpha2.LlamaStackDistribution, pod *corev1.PodSpec
 	return &pod.Containers[i]
 }
 
+// ServerImage returns the image of the server's container, or an empty string.
+func ServerImage(stack *v1alpha2.LlamaStackDistribution, pod *corev1.PodSpec) string {
+	if server := ServerContainer(stack, pod); server != nil {
+		return server.Image
+	}
+	return ""
+}
+
 // ServerPort returns the port of the server: the one with its name or, in a template of an operator for v1alpha1, the
 // first port without a name. It returns nil if there is no such port.
 func ServerPort(ports []corev1.ContainerPort) *corev1.ContainerPort {

@@ -29,7 +29,7 @@ func NewDirect(ctx context.Context, recorder events.EventRecorder, options Optio
 		return nil, err
 	}
 	r := newReconciler(reader, recorder, options, apis)
-	if err := r.hosts.Index(reader).Start(ctx, nil); err != nil {
+	if err := r.stacks.Hosts.Index(reader).Start(ctx, nil); err != nil {
 		return nil, err
 	}
 	noRequeue := func(context.Context, types.NamespacedName) {}

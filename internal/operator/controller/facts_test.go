@@ -103,12 +103,12 @@ func (c samePlan) check(t *testing.T, manifests []byte) {
 			t.Fatal(offline.Errors)
 		}
 		f := newFixtureOn(t, c.openShift, c.serves, objects...)
-		f.version = "" // the command line does not know the version of the operator
+		f.planner.Version = "" // the command line does not know the version of the operator
 		found, err := f.runSteps(t, s.Object, "plan")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(contents(t, found.planned.plan), contents(t, offline.Plan)); diff != "" {
+		if diff := cmp.Diff(contents(t, found.planned.Plan), contents(t, offline.Plan)); diff != "" {
 			t.Errorf("objects of the operator (-), and of the command line (+):\n%s", diff)
 		}
 	}

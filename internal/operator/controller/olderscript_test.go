@@ -26,7 +26,7 @@ func (f *fixture) applyOlderRendering(
 	if err != nil {
 		t.Fatal(err)
 	}
-	rendered := s.planned.plan.Rendered
+	rendered := s.planned.Plan.Rendered
 	older(rendered.Deployment)
 	rendered, err = rollout.NewRendered(rendered.Deployment, rendered.Record)
 	if err != nil {

@@ -18,14 +18,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/apply"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/stub"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/caches"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/hosts"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/images"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/metrics"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/observe"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/planning"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/watch"
 )
@@ -40,27 +38,22 @@ type Reconciler struct {
 
 	applier    *apply.Applier
 	configMaps *resolve.ConfigMaps
-	digestKeys *resolve.DigestKeys
-	references *watch.References
 	stacks     *watch.Stacks
-	hosts      *hosts.Hosts
 	writer     *report.Writer
 	images     *images.Reader
 	observer   *observe.Observer
 	recorder   events.EventRecorder
 	retries    retries
-	largePlans largePlans
-	configure  func(plan.Input) (*plan.Configuration, error)
+	planner    *planning.Planner
 	other      otherOperator
 	// otherInstallation is as in Options.
 	otherInstallation func(context.Context) (string, error)
 
-	apis          *caches.APIs
-	settings      *resolve.OperatorConfig
-	relatedImages distribution.Overrides
-	version       string
-	openShift     bool
-	now           func() time.Time
+	apis      *caches.APIs
+	settings  *resolve.OperatorConfig
+	version   string
+	openShift bool
+	now       func() time.Time
 	// autoscalerPatience is the time that the operator waits for an autoscaler's metrics before it reports a problem.
 	autoscalerPatience time.Duration
 }
@@ -162,7 +155,7 @@ func result(failure *status.Failure, after time.Duration) (reconcile.Result, err
 func (r *Reconciler) forget(name types.NamespacedName) {
 	r.applier.Forget(name)
 	r.configMaps.Forget(name)
-	r.references.Forget(name)
+	r.stacks.References.Forget(name)
 	r.writer.Forget(name)
 	metrics.Forget(name)
 	r.images.Forget(name)

@@ -26,9 +26,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/caches"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/hosts"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/images"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/observe"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/planning"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/watch"
 )
@@ -83,7 +83,8 @@ func newReconciler(
 	indexed := caches.Indexed{Reader: cache}
 	children := caches.Children{Reader: indexed, APIs: apis, Direct: options.Direct}
 	config := resolve.NewOperatorConfig(options.OperatorConfig, options.OperatorNamespace)
-	known, references := hosts.New(indexed, apis, config, options.OpenShift), watch.NewReferences()
+	stacks := watch.New(indexed, apis, config, recorder, options.OpenShift)
+	configMaps := resolve.NewConfigMaps(cache, options.Direct, options.WatchNamespaces...)
 	return &Reconciler{
 		cache: indexed, children: children, direct: options.Direct, apis: apis,
 		applier: apply.New(apply.Options{
@@ -91,16 +92,19 @@ func newReconciler(
 			Manager:      names.FieldManager,
 			MetadataOnly: render.MetadataOnlyKinds(),
 		}),
-		configMaps: resolve.NewConfigMaps(cache, options.Direct, options.WatchNamespaces...),
-		digestKeys: resolve.NewDigestKeys(options.Direct, options.OperatorNamespace),
-		references: references, stacks: watch.New(indexed, config, known, references, recorder), hosts: known,
-		writer: report.NewWriter(options.Direct, recorder), retries: newRetries(),
-		largePlans:    newLargePlans(),
-		configure:     plan.Configure,
-		recorder:      recorder,
-		settings:      config,
-		relatedImages: options.RelatedImages, otherInstallation: options.OtherInstallation,
-		version: options.OperatorVersion, openShift: options.OpenShift, now: time.Now,
+		configMaps: configMaps,
+		planner: planning.New(planning.Options{
+			Cache: indexed, Direct: options.Direct, ConfigMaps: configMaps, Settings: config,
+			Hosts: stacks.Hosts, References: stacks.References,
+			DigestKeys:    resolve.NewDigestKeys(options.Direct, options.OperatorNamespace),
+			RelatedImages: options.RelatedImages, Version: options.OperatorVersion, OpenShift: options.OpenShift,
+			Now: time.Now, Configure: plan.Configure,
+		}),
+		stacks: stacks, writer: report.NewWriter(options.Direct, recorder), retries: newRetries(),
+		recorder:          recorder,
+		settings:          config,
+		otherInstallation: options.OtherInstallation,
+		version:           options.OperatorVersion, openShift: options.OpenShift, now: time.Now,
 		autoscalerPatience: cmp.Or(options.AutoscalerPatience, defaultAutoscalerPatience),
 	}
 }

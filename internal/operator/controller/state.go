@@ -12,8 +12,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/images"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/planning"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 )
 
@@ -31,16 +33,27 @@ type state struct {
 	bounds     *bounds.Rule // nil if the namespace has no bounds
 	labels     images.Labels
 	budget     resolve.Budget
-	configMaps configMaps
-	secrets    secrets
+	configMaps planning.ConfigMaps
+	secrets    planning.Secrets
 	base       *plan.Base
 	external   images.External
-	planned    planned
+	planned    planning.Planned
 	owned      owned
 	// leaves lists the data that the pending change to the pods leaves behind, in the format of the record. The step
 	// retention sets it.
 	leaves  []string
 	applied applied
+}
+
+// known returns what the earlier steps read for the plan.
+func (s *state) known() plan.Input {
+	return plan.Input{
+		Object: s.stack, Intent: s.intent, Distribution: s.labels.Distribution, Digest: s.labels.Digest,
+		CatalogueImage: s.image.Catalog, Running: s.workload, Base: s.base, Bounds: s.bounds,
+		Override: plan.ReadOverride(s.stack, s.configMaps.Contents), Trust: s.configMaps.Trust,
+		References: s.secrets.References, Serving: s.secrets.Values.Serving(render.TLSSecret(&s.stack.Spec)),
+		Packages: s.external.Packages, PackageDigests: s.external.Digests,
+	}
 }
 
 // stack is the object that is reconciled, with its last written status.

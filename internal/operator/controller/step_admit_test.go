@@ -8,6 +8,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/planning"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
@@ -50,7 +51,7 @@ func TestAdmit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			stack, report := testutil.NewStack(t, tc.spec), &report.Report{}
 			stack.Annotations = tc.annotations
-			decoded, warnings, err := admit(stack, report)
+			decoded, warnings, err := planning.Admit(stack, report)
 			checkFailure(t, err, tc.failure)
 			if (decoded == nil) != (err != nil) {
 				t.Errorf("intent %v with error %v", decoded, err)

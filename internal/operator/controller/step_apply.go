@@ -72,19 +72,11 @@ func (r *Reconciler) apply(
 		done.deployment = deployment
 		if one.Outcome != apply.Unchanged {
 			report.Normal(v1alpha2.EventDeploymentUpdated,
-				fmt.Sprintf("Applied Deployment %q with image %q", deployment.Name, imageOf(stack, deployment)))
+				fmt.Sprintf("Applied Deployment %q with image %q", deployment.Name, render.ServerImage(stack, &deployment.Spec.Template.Spec)))
 		}
 	}
 	conclude(stack, image.Newer, own, &done, report)
 	return done, nil
-}
-
-// imageOf returns the image of the server's container. It differs from the resolved image if the live template is kept.
-func imageOf(stack *stack, deployment *appsv1.Deployment) string {
-	if server := render.ServerContainer(stack, &deployment.Spec.Template.Spec); server != nil {
-		return server.Image
-	}
-	return ""
 }
 
 // applyPods applies the objects that the pods need to start, their NetworkPolicy if it does not exist yet, and then the

@@ -87,7 +87,7 @@ func TestBaseConfig(t *testing.T) {
 			f := newFixture(t, &corev1.ConfigMap{ObjectMeta: testutil.ChildMeta(own, "my-base"), Data: map[string]string{names.ConfigFile: "kept"}})
 			image := &images.Image{Image: facts.Image{From: v1alpha2.ImageFromCatalogue}}
 			contents := resolve.Contents{"mine": {"base.yaml": []byte("mine")}}
-			got, err := f.baseConfig(t.Context(), own, image, &tc.labels, contents, &workload{Record: tc.running})
+			got, err := f.planner.Base(t.Context(), own, image, &tc.labels, contents, &workload{Record: tc.running})
 			if !errors.Is(err, tc.err) {
 				t.Errorf("error %v, want %v", err, tc.err)
 			}

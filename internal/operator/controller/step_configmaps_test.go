@@ -100,8 +100,8 @@ func checkConfigMaps(t *testing.T, tc configMapsCase) {
 		}
 	}
 	checkFailure(t, err, want)
-	if diff := cmp.Diff(tc.certificates, slices.Concat(s.configMaps.trust.Own,
-		s.configMaps.trust.Platform)); diff != "" {
+	if diff := cmp.Diff(tc.certificates, slices.Concat(s.configMaps.Trust.Own,
+		s.configMaps.Trust.Platform)); diff != "" {
 		t.Errorf("certificates (-want +got):\n%s", diff)
 	}
 	if tc.configMap == "" || tc.configMap == names.TrustedCABundle {
@@ -111,11 +111,11 @@ func checkConfigMaps(t *testing.T, tc configMapsCase) {
 		if tc.reason == v1alpha2.ReasonConfigMapKeyMissing {
 			value = "" // the operator keeps only keys that the stack refers to
 		}
-		if got := string(s.configMaps.contents[tc.configMap][key]); got != value {
+		if got := string(s.configMaps.Contents[tc.configMap][key]); got != value {
 			t.Errorf("key %q is %q, want %q", key, got, value)
 		}
 	}
-	if users := f.references.Requests(kindConfigMap, childKey(own, tc.configMap)); len(users) != 1 {
+	if users := f.stacks.References.Requests(kindConfigMap, childKey(own, tc.configMap)); len(users) != 1 {
 		t.Errorf("the users of the ConfigMap are %v, want the stack", users)
 	}
 }
@@ -145,18 +145,18 @@ func TestConfigMapOfTheSameNameInAnotherNamespace(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "mine"},
 		Data:       map[string]string{"config.yaml": "distro_name: own\nproviders: {}"},
 	})
-	if users := f.references.Requests(kindConfigMap, childKey(own, "mine")); len(users) != 1 {
+	if users := f.stacks.References.Requests(kindConfigMap, childKey(own, "mine")); len(users) != 1 {
 		t.Errorf("the users of the ConfigMap are %v, want the stack", users)
 	}
 	s, err := f.runSteps(t, own, "plan")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if made := s.planned.plan; made.ConfigMapName != "mine" || len(made.Warnings) != 1 {
+	if made := s.planned.Plan; made.ConfigMapName != "mine" || len(made.Warnings) != 1 {
 		t.Errorf("ConfigMap %q is mounted, with the warnings %v; want mine and one warning", made.ConfigMapName, made.Warnings)
 	}
 	elsewhere := &workload{Record: rollout.Record{Elsewhere: []string{asked}}}
-	if _, err := f.readConfigMaps(t.Context(), own, s.intent, elsewhere, &resolve.Budget{}); err == nil {
+	if _, err := f.planner.ReadConfigMaps(t.Context(), own, s.intent, elsewhere, &resolve.Budget{}); err == nil {
 		t.Error("a ConfigMap of the stack's namespace replaces the running configuration from another namespace")
 	}
 }

@@ -15,14 +15,15 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/planning"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 )
 
 // checkExposure adds a condition if the stack is exposed. It returns a failure if the spec requests an exposure and the
 // stack is not exposed. The message does not contain names of objects in other namespaces.
-func checkExposure(stack *stack, made *planned, objects []apply.Applied, report *report.Report) error {
+func checkExposure(stack *stack, made *planning.Planned, objects []apply.Applied, report *report.Report) error {
 	failure := &status.Failure{Condition: v1alpha2.ConditionExposed, Retry: status.OnReferenceChange}
-	switch owner, built := made.hostOwner, made.plan; {
+	switch owner, built := made.HostOwner, made.Plan; {
 	case owner != nil:
 		failure.Reason, failure.Message = v1alpha2.ReasonHostnameTaken, owner.Message(stack)
 		if owner.Host == "" { // no event shows that the object without a host name was deleted
@@ -32,7 +33,7 @@ func checkExposure(stack *stack, made *planned, objects []apply.Applied, report 
 		failure.Reason = v1alpha2.ReasonExposureUnavailable
 		failure.Message = fmt.Sprintf("spec.networking.expose: the server is not exposed: the cluster does not serve %s of %s yet; ask an administrator to install the CustomResourceDefinition for this kind, and to restart the operator if it is limited to some namespaces",
 			built.Exposure.Kind, built.Exposure.Group)
-	case made.input.Cluster.ExposureUnknown:
+	case made.Input.Cluster.ExposureUnknown:
 		keepExposed(stack, report)
 		return nil
 	default:
@@ -41,7 +42,7 @@ func checkExposure(stack *stack, made *planned, objects []apply.Applied, report 
 			return nil
 		}
 		failure.Reason, failure.Message = v1alpha2.ReasonExposureNotAccepted, status.NotAccepted(live)
-		policy, gateway := liveOf(render.BackendTLSPolicyKind, objects), made.input.Cluster.Gateway
+		policy, gateway := liveOf(render.BackendTLSPolicyKind, objects), made.Input.Cluster.Gateway
 		if failure.Message == "" && policy != nil && gateway != nil {
 			failure.Message = status.PolicyNotAccepted(policy,
 				types.NamespacedName{Namespace: gateway.Namespace, Name: gateway.Name})

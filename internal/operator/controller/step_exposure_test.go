@@ -17,6 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/planning"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
@@ -103,9 +104,9 @@ func TestCheckExposure(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var report report.Report
-			made := &planned{
-				plan: &tc.plan, hostOwner: tc.owner,
-				input: plan.Input{Cluster: render.Cluster{Gateway: tc.gateway}},
+			made := &planning.Planned{
+				Plan: &tc.plan, HostOwner: tc.owner,
+				Input: plan.Input{Cluster: render.Cluster{Gateway: tc.gateway}},
 			}
 			err := checkExposure(testutil.NewStack(t, `{distribution: {name: starter}}`), made, tc.objects, &report)
 			checkFailure(t, err, tc.failure)
@@ -175,7 +176,7 @@ func TestUnknownExposureSettings(t *testing.T) {
 			Message: `Ingress "my-ingress" is applied`,
 		})
 		var report report.Report
-		made := &planned{plan: &plan.Plan{}, input: plan.Input{Cluster: render.Cluster{ExposureUnknown: true}}}
+		made := &planning.Planned{Plan: &plan.Plan{}, Input: plan.Input{Cluster: render.Cluster{ExposureUnknown: true}}}
 		checkFailure(t, checkExposure(stack, made, nil, &report), nil)
 		if got := conditionTexts(&report)[v1alpha2.ConditionExposed]; got != want {
 			t.Errorf("%s: condition %q, want %q", spec, got, want)

@@ -48,7 +48,7 @@ func (r *Reconciler) finish(ctx context.Context, s *state, failure *status.Failu
 	s.keepWarnings()
 	now.ObservedGeneration = s.stack.Generation
 	r.describe(s)
-	_, certificate := s.secrets.values.Expiry()
+	_, certificate := s.secrets.Values.Expiry()
 	metrics.Observe(s.stack, certificate)
 	if equality.Semantic.DeepEqual(previous.Status, *now) {
 		return nil
@@ -71,7 +71,7 @@ func (r *Reconciler) observe(
 	live := s.live()
 	var external []status.ExternalProvider
 	if s.intent != nil { // the spec is valid
-		external = observe.ExternalProviders(s.intent, s.planned.plan, s.external.Packages)
+		external = observe.ExternalProviders(s.intent, s.planned.Plan, s.external.Packages)
 	}
 	observed = status.Workload(status.WorkloadInput{
 		Deployment: live.Deployment, ReplicaSets: live.ReplicaSets, Pods: pods, Claims: claims,
@@ -85,7 +85,7 @@ func (r *Reconciler) observe(
 	if s.serves(failure) && s.stack.DeletionTimestamp == nil {
 		answer, releaseNote = r.observer.Server(&observe.Pass{
 			Stack: s.stack, Intent: s.intent, Image: &s.labels.Distribution, Decision: &s.owned.decision,
-			Deployment: live.Deployment, Pods: pods, Mixed: observed.Mixed, Secrets: s.secrets.values, Report: &s.report,
+			Deployment: live.Deployment, Pods: pods, Mixed: observed.Mixed, Secrets: s.secrets.Values, Report: &s.report,
 		})
 	}
 	var inTry []corev1.Pod
@@ -164,8 +164,8 @@ func (s *state) places() *retention.Places {
 		return s.owned.decision.Record.Places
 	case s.workload.Record.Places.Known():
 		return s.workload.Record.Places
-	case s.planned.plan != nil:
-		return s.planned.plan.Places
+	case s.planned.Plan != nil:
+		return s.planned.Plan.Places
 	default:
 		return nil
 	}
@@ -184,8 +184,8 @@ func (s *state) keepWarnings() {
 	now := &s.stack.Status
 	warnings := s.warnings
 	switch {
-	case s.planned.plan != nil:
-		warnings = plan.Warnings(warnings, s.planned.plan.Warnings)
+	case s.planned.Plan != nil:
+		warnings = plan.Warnings(warnings, s.planned.Plan.Warnings)
 	case now.ObservedGeneration == s.stack.Generation:
 		return
 	}
@@ -197,7 +197,7 @@ func (s *state) keepWarnings() {
 
 // describe sets the status fields other than the conditions. After a failure, undetermined fields keep their values.
 func (r *Reconciler) describe(s *state) {
-	now, name, made := &s.stack.Status, s.stack.Name, s.planned.plan
+	now, name, made := &s.stack.Status, s.stack.Name, s.planned.Plan
 	now.Selector = labels.SelectorFromSet(names.Selector(name)).String()
 	observe.SetVersion(now, r.now(), func(v *v1alpha2.VersionStatus) { v.OperatorVersion = r.version })
 	if !s.applied.deployed() {
@@ -210,7 +210,7 @@ func (r *Reconciler) describe(s *state) {
 		}
 	}
 	// The objects that expose the stack remain while the settings are unknown, and the stack keeps its host name.
-	if !s.applied.rejectedExposure() && !s.planned.input.Cluster.ExposureUnknown {
+	if !s.applied.rejectedExposure() && !s.planned.Input.Cluster.ExposureUnknown {
 		now.RouteURL = routeURL(made, s.applied.objects)
 	}
 	now.ResolvedDistribution = s.resolved()
@@ -246,9 +246,9 @@ func (s *state) resolved() *v1alpha2.ResolvedDistribution {
 	asked, image := s.stack.Spec.Distribution, &s.labels.Distribution
 	resolved := &v1alpha2.ResolvedDistribution{
 		Name: asked.Name, Version: asked.Version, Image: image.Image, ImageFrom: s.image.From,
-		Digest: s.labels.Digest, TagDigest: s.labels.Tag.Moved, ConfigSource: s.planned.plan.ConfigSource,
+		Digest: s.labels.Digest, TagDigest: s.labels.Tag.Moved, ConfigSource: s.planned.Plan.ConfigSource,
 		ServerReleaseFrom: releaseFrom[image.DetectedBy],
-		ConfigHash:        s.planned.plan.ConfigHash,
+		ConfigHash:        s.planned.Plan.ConfigHash,
 	}
 	if image.DetectedBy != distribution.Unknown {
 		resolved.ServerRelease = image.Release.Line
@@ -265,8 +265,8 @@ func (s *state) keptImage() string {
 	if outcome := s.owned.decision.Outcome; outcome != rollout.KeepTemplate && outcome != rollout.RolledBack {
 		return ""
 	}
-	running, rendered := imageOf(s.stack, s.applied.deployment), s.planned.plan.Image()
-	if running == rendered || running == s.labels.Distribution.Image {
+	running := render.ServerImage(s.stack, &s.applied.deployment.Spec.Template.Spec)
+	if running == s.planned.Plan.Image() || running == s.labels.Distribution.Image {
 		return ""
 	}
 	return running

@@ -14,6 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/retention"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/planning"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
@@ -99,7 +100,7 @@ func TestResolvedDistribution(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			tc.want.ConfigSource = s.planned.plan.ConfigSource
+			tc.want.ConfigSource = s.planned.Plan.ConfigSource
 			if tc.want.Image == "" {
 				tc.want.Image = s.image.Catalog
 			}
@@ -164,7 +165,7 @@ func TestReportDataNotOnVolume(t *testing.T) {
 		"after a change":     {running: beside("/a"), left: []string{"c"}, want: "True DataLeftBehind: c\nspec.workload.storage: the server stores the data of files in /a"},
 		"nothing is known":   {},
 	} {
-		s := &state{stack: &stack{}, planned: planned{plan: &plan.Plan{Places: tc.planned}}}
+		s := &state{stack: &stack{}, planned: planning.Planned{Plan: &plan.Plan{Places: tc.planned}}}
 		s.stack.Spec.Workload = &v1alpha2.WorkloadSpec{Storage: &v1alpha2.VolumeSpec{}}
 		s.workload.Record.Places, s.workload.Record.Left = tc.running, tc.left
 		s.reportLeft()

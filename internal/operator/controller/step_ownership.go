@@ -20,6 +20,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/planning"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 )
 
@@ -35,9 +36,9 @@ type owned struct {
 
 // checkOwnership checks that every child belongs to the stack, and decides from the record how the Deployment changes.
 func (r *Reconciler) checkOwnership(
-	ctx context.Context, stack *stack, workload *workload, made *planned,
+	ctx context.Context, stack *stack, workload *workload, made *planning.Planned,
 ) (owned, error) {
-	left, err := r.leftMounted(ctx, stack, workload, made.plan)
+	left, err := r.leftMounted(ctx, stack, workload, made.Plan)
 	if err != nil {
 		return owned{}, err
 	}
@@ -46,7 +47,7 @@ func (r *Reconciler) checkOwnership(
 		return owned{}, notOurs(err)
 	}
 	found := owned{desired: desired}
-	if err := found.keepVolume(stack, made.plan); err != nil {
+	if err := found.keepVolume(stack, made.Plan); err != nil {
 		return found, err
 	}
 	i := found.deployment()
@@ -54,10 +55,10 @@ func (r *Reconciler) checkOwnership(
 	if err != nil {
 		return found, err
 	}
-	if found.decision, err = r.decide(ctx, stack, live, workload.ReplicaSets, made.plan.Rendered); err != nil {
+	if found.decision, err = r.decide(ctx, stack, live, workload.ReplicaSets, made.Plan.Rendered); err != nil {
 		return found, err
 	}
-	if equality.Semantic.DeepEqual(found.decision.Deployment, made.plan.Rendered.Deployment) {
+	if equality.Semantic.DeepEqual(found.decision.Deployment, made.Plan.Rendered.Deployment) {
 		return found, nil // the desired objects already contain this Deployment
 	}
 	return found, found.setDeployment(found.decision.Deployment)
@@ -66,9 +67,9 @@ func (r *Reconciler) checkOwnership(
 // desired returns the planned objects, including the Secret with derived values, each with its live state. It returns
 // none of the objects in left.
 func (r *Reconciler) desired(
-	ctx context.Context, stack *stack, made *planned, left []apply.Child,
+	ctx context.Context, stack *stack, made *planning.Planned, left []apply.Child,
 ) ([]apply.Desired, error) {
-	wanted, err := unstructuredObjects(made.plan.WithStorageSecret(made.derived))
+	wanted, err := unstructuredObjects(made.Plan.WithStorageSecret(made.Derived))
 	if err != nil {
 		return nil, err
 	}

@@ -13,11 +13,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
@@ -139,46 +137,8 @@ func checkPlan(t *testing.T, tc planCase, given []client.Object) {
 	if diff := cmp.Diff(tc.events, eventTexts(&s.report)); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
-	if err == nil && (s.planned.plan == nil || s.planned.input.OperatorVersion != "v1.2.3") {
-		t.Errorf("plan %v with operator version %q", s.planned.plan, s.planned.input.OperatorVersion)
-	}
-}
-
-// TestStorageSecret checks that a pod reads the connection parts that it started with: other parts are stored in a
-// Secret with another name, and parts whose digest is in the record remain in the recorded Secret.
-func TestStorageSecret(t *testing.T) {
-	own := testutil.NewStack(t, `{distribution: {name: starter}}`)
-	digestKey := resolve.DigestKey{ID: "key"}
-	one, two := map[string][]byte{"kv-password": []byte("one")}, map[string][]byte{"kv-password": []byte("two")}
-	of := func(name string, values map[string][]byte) *rollout.StorageSecret {
-		return &rollout.StorageSecret{Name: name, Digest: digestKey.Digest(values)}
-	}
-	byContent := func(values map[string][]byte) *rollout.StorageSecret {
-		return of(names.StorageSecretOf("my", digestKey.Digest(values)), values)
-	}
-	recorded := func(key string, secret *rollout.StorageSecret) rollout.Record {
-		return rollout.Record{ReferenceKey: key, StorageSecret: secret}
-	}
-	for name, tc := range map[string]struct {
-		running rollout.Record
-		values  map[string][]byte
-		want    *rollout.StorageSecret
-	}{
-		"no parts":               {want: nil},
-		"no longer any parts":    {running: recorded("key", byContent(one))},
-		"new parts":              {values: one, want: byContent(one)},
-		"unchanged parts":        {running: recorded("key", byContent(one)), values: one, want: byContent(one)},
-		"changed parts":          {running: recorded("key", byContent(one)), values: two, want: byContent(two)},
-		"changed digest key":     {running: recorded("lost", of("was", one)), values: two, want: of("was", two)},
-		"after a changed key":    {running: recorded("key", of("was", two)), values: two, want: of("was", two)},
-		"a change after the key": {running: recorded("key", of("was", two)), values: one, want: byContent(one)},
-	} {
-		in := plan.Input{
-			Object: own, Running: workload{Record: tc.running}, References: rollout.References{Key: "key"},
-		}
-		if diff := cmp.Diff(tc.want, storageSecret(&in, digestKey, tc.values)); diff != "" {
-			t.Errorf("%s: Secret (-want +got):\n%s", name, diff)
-		}
+	if err == nil && (s.planned.Plan == nil || s.planned.Input.OperatorVersion != "v1.2.3") {
+		t.Errorf("plan %v with operator version %q", s.planned.Plan, s.planned.Input.OperatorVersion)
 	}
 }
 
@@ -193,7 +153,7 @@ func TestOneConfigurationPerPass(t *testing.T) {
 	}
 	f := newFixture(t, password)
 	passes := 0
-	f.configure = func(in plan.Input) (*plan.Configuration, error) {
+	f.planner.Configure = func(in plan.Input) (*plan.Configuration, error) {
 		passes++
 		return plan.Configure(in)
 	}
@@ -214,7 +174,7 @@ func TestOneConfigurationPerPass(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		return s.planned.plan.Rendered.Record.StorageSecret.Name
+		return s.planned.Plan.Rendered.Record.StorageSecret.Name
 	}
 	first := apply("a new stack", spec)
 	if again := apply("no change", spec); again != first || !strings.HasPrefix(first, "my-storage-") {
@@ -235,7 +195,7 @@ func TestOneConfigurationPerPass(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	taken := s.planned.plan.ConfigMapName
+	taken := s.planned.Plan.ConfigMapName
 	f.createObjects(t, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: taken}})
 	_, err = pass("the name is taken", strings.Replace(spec, "[eval]", "[eval, scoring, tool_runtime]", 1), "ownership")
 	checkFailure(t, err, &status.Failure{
@@ -258,7 +218,7 @@ func TestPlanKeepsTheGroupOfATakenOverStack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		security := s.planned.plan.Rendered.Deployment.Spec.Template.Spec.SecurityContext
+		security := s.planned.Plan.Rendered.Deployment.Spec.Template.Spec.SecurityContext
 		if kept := security != nil && security.FSGroup != nil; kept != (objects != nil) {
 			t.Errorf("%s: the pods have an fsGroup: %t", name, kept)
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/observe"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/planning"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 )
 
@@ -31,13 +32,13 @@ const preflightRetry = 5 * time.Minute
 // long as the change remains the same. When the pod is ready, the step apply writes the change, and the step prune
 // deletes the pod.
 func (r *Reconciler) preflight(
-	ctx context.Context, stack *stack, workload *workload, made *planned, own *owned, report *report.Report,
+	ctx context.Context, stack *stack, workload *workload, made *planning.Planned, own *owned, report *report.Report,
 ) error {
 	wanted := own.decision.Deployment.Spec.Replicas
-	if !own.decision.Replaces || wanted != nil && *wanted == 0 || !made.plan.TriesChanges() {
+	if !own.decision.Replaces || wanted != nil && *wanted == 0 || !made.Plan.TriesChanges() {
 		return nil
 	}
-	name, err := made.plan.PreflightName()
+	name, err := made.Plan.PreflightName()
 	if err != nil {
 		return err
 	}
@@ -59,7 +60,7 @@ func (r *Reconciler) preflight(
 	if i < 0 {
 		return r.startPreflight(ctx, stack, workload, made, own, name, report)
 	}
-	external := observe.ExternalProviders(made.input.Intent, made.plan, made.input.Packages)
+	external := observe.ExternalProviders(made.Input.Intent, made.Plan, made.Input.Packages)
 	return r.judgePreflight(&tried[i], external, dropOthers, report)
 }
 
@@ -107,7 +108,7 @@ func (r *Reconciler) dropTries(ctx context.Context, stack *stack, workload *work
 // the security context constraint of the running pods is unknown on OpenShift, startPreflight returns nil, so that the
 // operator applies the change.
 func (r *Reconciler) startPreflight(
-	ctx context.Context, stack *stack, workload *workload, made *planned, own *owned, name string, report *report.Report,
+	ctx context.Context, stack *stack, workload *workload, made *planning.Planned, own *owned, name string, report *report.Report,
 ) error {
 	// The cache might not contain the last pod yet.
 	there, err := tried(ctx, stack, r.direct, client.Limit(directPage))
@@ -132,7 +133,7 @@ func (r *Reconciler) startPreflight(
 	switch {
 	case err == nil:
 		report.Normal(v1alpha2.EventPreflightStarted, fmt.Sprintf(
-			"The operator is testing the change in Pod %q with image %q before it replaces the running pods", name, made.input.Distribution.Image))
+			"The operator is testing the change in Pod %q with image %q before it replaces the running pods", name, made.Input.Distribution.Image))
 		return preflightGoesOn(name, "")
 	case refusal.Rejected(err):
 		skipPreflight("the API server rejected the preflight pod: "+refusal.Answer(err), report)
@@ -204,8 +205,8 @@ func isPodReady(pod *corev1.Pod) bool {
 	})
 }
 
-func (r *Reconciler) applyPreflight(ctx context.Context, stack *stack, made *planned, constraint string) error {
-	objects, err := made.plan.PreflightObjects(made.derived, constraint)
+func (r *Reconciler) applyPreflight(ctx context.Context, stack *stack, made *planning.Planned, constraint string) error {
+	objects, err := made.Plan.PreflightObjects(made.Derived, constraint)
 	if err != nil {
 		return err
 	}

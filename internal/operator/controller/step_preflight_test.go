@@ -13,6 +13,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/planning"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 )
 
@@ -66,7 +67,7 @@ func TestStartAfterAnotherPreflight(t *testing.T) {
 		*metav1.NewControllerRef(stack, v1alpha2.GroupVersion.WithKind(v1alpha2.Kind)),
 	}}}
 	r := &Reconciler{direct: &pageLister{pages: []client.Object{foreign, own}}}
-	err := r.startPreflight(t.Context(), stack, &workload{}, &planned{}, &owned{}, "my-preflight-2", &report.Report{})
+	err := r.startPreflight(t.Context(), stack, &workload{}, &planning.Planned{}, &owned{}, "my-preflight-2", &report.Report{})
 	if diff := cmp.Diff(preflightGoesOn("my-preflight-1", ""), err); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

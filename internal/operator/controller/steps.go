@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/planning"
 )
 
 // step is one step of a reconcile, in the file step_<name>.go or in a package below this one. The field `condition` is
@@ -18,15 +19,15 @@ type step struct {
 // (docs/development/architecture.md). Each entry shows the inputs and the results of its step.
 var steps = []step{
 	{"admit", v1alpha2.ConditionValidationSucceeded, func(_ context.Context, _ *Reconciler, s *state) (err error) {
-		s.intent, s.warnings, err = admit(s.stack, &s.report)
+		s.intent, s.warnings, err = planning.Admit(s.stack, &s.report)
 		return err
 	}},
 	{"image", v1alpha2.ConditionValidationSucceeded, func(ctx context.Context, r *Reconciler, s *state) (err error) {
-		s.image, err = r.image(ctx, s.stack, &s.workload)
+		s.image, err = r.planner.Image(ctx, s.stack, &s.workload)
 		return err
 	}},
 	{"bounds", v1alpha2.ConditionValidationSucceeded, func(ctx context.Context, r *Reconciler, s *state) (err error) {
-		s.bounds, err = r.bounds(ctx, s.stack, &s.image)
+		s.bounds, err = r.planner.Bounds(ctx, s.stack, &s.image)
 		return err
 	}},
 	{"image_labels", v1alpha2.ConditionConfigGenerated, func(ctx context.Context, r *Reconciler, s *state) (err error) {
@@ -34,15 +35,15 @@ var steps = []step{
 		return err
 	}},
 	{"configmaps", v1alpha2.ConditionValidationSucceeded, func(ctx context.Context, r *Reconciler, s *state) (err error) {
-		s.configMaps, err = r.readConfigMaps(ctx, s.stack, s.intent, &s.workload, &s.budget)
+		s.configMaps, err = r.planner.ReadConfigMaps(ctx, s.stack, s.intent, &s.workload, &s.budget)
 		return err
 	}},
 	{"secrets", v1alpha2.ConditionSecretsResolved, func(ctx context.Context, r *Reconciler, s *state) (err error) {
-		s.secrets, err = r.readSecrets(ctx, s.stack, s.intent, &s.labels.Distribution, &s.budget, &s.report)
+		s.secrets, err = r.planner.ReadSecrets(ctx, s.stack, s.intent, &s.labels.Distribution, &s.budget, &s.report)
 		return err
 	}},
 	{"base", v1alpha2.ConditionConfigGenerated, func(ctx context.Context, r *Reconciler, s *state) (err error) {
-		s.base, err = r.baseConfig(ctx, s.stack, &s.image, &s.labels, s.configMaps.contents, &s.workload)
+		s.base, err = r.planner.Base(ctx, s.stack, &s.image, &s.labels, s.configMaps.Contents, &s.workload)
 		return err
 	}},
 	{"external_images", v1alpha2.ConditionConfigGenerated, func(_ context.Context, r *Reconciler, s *state) (err error) {
@@ -50,11 +51,11 @@ var steps = []step{
 		return err
 	}},
 	{"plan", v1alpha2.ConditionConfigGenerated, func(ctx context.Context, r *Reconciler, s *state) (err error) {
-		s.planned, err = r.plan(ctx, s.known(), &s.image, &s.secrets, s.warnings, &s.report)
+		s.planned, err = r.planner.Plan(ctx, s.known(), &s.image, &s.secrets, s.warnings, &s.report)
 		return err
 	}},
 	{"paused", v1alpha2.ConditionDeploymentUpdated, func(ctx context.Context, r *Reconciler, s *state) (err error) {
-		s.owned.decision, err = r.paused(ctx, s.stack, &s.workload, s.planned.plan, &s.report)
+		s.owned.decision, err = r.paused(ctx, s.stack, &s.workload, s.planned.Plan, &s.report)
 		return err
 	}},
 	{"ownership", v1alpha2.ConditionDeploymentUpdated, func(ctx context.Context, r *Reconciler, s *state) (err error) {
@@ -62,7 +63,7 @@ var steps = []step{
 		return err
 	}},
 	{"retention", v1alpha2.ConditionDeploymentUpdated, func(_ context.Context, r *Reconciler, s *state) (err error) {
-		s.leaves, err = r.retention(s.stack, s.planned.plan, s.owned.decision)
+		s.leaves, err = r.retention(s.stack, s.planned.Plan, s.owned.decision)
 		return err
 	}},
 	{"preflight", v1alpha2.ConditionDeploymentUpdated, func(ctx context.Context, r *Reconciler, s *state) error {
@@ -73,8 +74,8 @@ var steps = []step{
 		return err
 	}},
 	{"prune", v1alpha2.ConditionDeploymentUpdated, func(ctx context.Context, r *Reconciler, s *state) error {
-		keepsExposure := s.planned.input.Cluster.ExposureUnknown || s.applied.rejectedExposure()
-		made := s.planned.plan
+		keepsExposure := s.planned.Input.Cluster.ExposureUnknown || s.applied.rejectedExposure()
+		made := s.planned.Plan
 		return r.prune(ctx, s.stack, s.live(), &s.owned, keepsExposure, made.PodsServeTLS() && !made.ServesTLS)
 	}},
 	{"rejections", v1alpha2.ConditionDeploymentUpdated, func(_ context.Context, _ *Reconciler, s *state) error {

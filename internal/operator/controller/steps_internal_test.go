@@ -50,7 +50,15 @@ func TestStepsMatchThePage(t *testing.T) {
 	}
 	// The code of these steps is in packages below this one.
 	for _, step := range []struct{ name, file string }{
-		{"image_labels", "images/labels.go"}, {"external_images", "images/external.go"},
+		{"admit", "planning/admit.go"},
+		{"image", "planning/planner.go"},
+		{"bounds", "planning/bounds.go"},
+		{"image_labels", "images/labels.go"},
+		{"configmaps", "planning/configmaps.go"},
+		{"secrets", "planning/secrets.go"},
+		{"base", "planning/base.go"},
+		{"external_images", "images/external.go"},
+		{"plan", "planning/plan.go"},
 	} {
 		if _, err := os.Stat(step.file); err != nil {
 			t.Error(err)

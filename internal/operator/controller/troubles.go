@@ -52,10 +52,10 @@ func (s *state) lacksBase(failure *status.Failure) bool {
 		return true
 	}
 	if failure.Condition != v1alpha2.ConditionValidationSucceeded || s.stack.Spec.BaseConfig == nil ||
-		s.configMaps.contents == nil {
+		s.configMaps.Contents == nil {
 		return false
 	}
-	return plan.ReadBase(s.stack, s.configMaps.contents) == nil
+	return plan.ReadBase(s.stack, s.configMaps.Contents) == nil
 }
 
 // reportAutoscaler adds a condition if the autoscaler does not scale the pods although they have served requests for a

@@ -107,7 +107,7 @@ func TestFailureOfARunningObject(t *testing.T) {
 			object := &v1alpha2.LlamaStackDistribution{}
 			object.Spec.BaseConfig = tc.given
 			s := &state{stack: object}
-			s.configMaps.contents = tc.contents
+			s.configMaps.Contents = tc.contents
 			if got := s.lacksBase(&tc.failure); got != tc.want {
 				t.Errorf("%t, want %t", got, tc.want)
 			}

@@ -52,6 +52,15 @@ func (r *Reconciler) readWorkload(ctx context.Context, stack *stack) (workload, 
 	return found, nil
 }
 
+// releaseOfVolume returns the server release that wrote the data on the stack's volume claim, or an empty string.
+func (r *Reconciler) releaseOfVolume(ctx context.Context, stack *stack) string {
+	claim, err := r.cachedClaim(ctx, stack)
+	if err != nil || claim == nil || claim.Labels[names.LabelInstance] != stack.Name {
+		return ""
+	}
+	return claim.Annotations[names.AnnotationRelease]
+}
+
 // pods returns the stack's pods from the cache.
 func (r *Reconciler) pods(ctx context.Context, stack *stack) ([]corev1.Pod, error) {
 	var pods corev1.PodList

@@ -50,7 +50,7 @@ func addWebhooks(
 		Config:        resolve.NewOperatorConfig(settings.OperatorConfig, options.OperatorNamespace).Config,
 		RelatedImages: settings.RelatedImages, OpenShift: settings.OpenShift, Writer: settings.Direct,
 		NamespaceLabels: func(ctx context.Context, namespace string) (map[string]string, error) {
-			return controller.NamespaceLabels(ctx, settings.Direct, namespace)
+			return resolve.NamespaceLabels(ctx, settings.Direct, namespace)
 		},
 		Claim: func(ctx context.Context, key client.ObjectKey) (*corev1.PersistentVolumeClaim, error) {
 			claim := &corev1.PersistentVolumeClaim{}

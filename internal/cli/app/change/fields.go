@@ -192,3 +192,12 @@ func unnamed(object map[string]any) map[string]any {
 	copied["metadata"] = metadata
 	return copied
 }
+
+// redactBoth returns two redacted values. It adds a mark to values that differ only in their redacted parts.
+func redactBoth(path, from, to string) (before, after string) {
+	before, after = redact.Setting(path, from), redact.Setting(path, to)
+	if before == after && from != to {
+		return before + " (before)", after + " (after)"
+	}
+	return before, after
+}

@@ -166,10 +166,10 @@ func sign(was, is bool) string {
 
 // arrow returns both values with an arrow between them, or the value of the side that has a value.
 func arrow(from, to string) string {
-	if short := shortened(from); from != to && short == shortened(to) {
+	if short := Shortened(from); from != to && short == Shortened(to) {
 		from, to = fromDifference(from, to)
 	}
-	from, to = shortened(from), shortened(to)
+	from, to = Shortened(from), Shortened(to)
 	switch {
 	case from == "":
 		return to
@@ -195,8 +195,8 @@ func fromDifference(from, to string) (fromPart, toPart string) {
 	return "…" + string(a[same:]), "…" + string(b[same:])
 }
 
-// shortened returns a value on one line, cut to the maximum length.
-func shortened(value string) string {
+// Shortened returns a value on one line, cut to the maximum length.
+func Shortened(value string) string {
 	value = strings.ReplaceAll(value, "\n", " ")
 	if runes := []rune(value); len(runes) > longest {
 		return string(runes[:longest-1]) + "…"

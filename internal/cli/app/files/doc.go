@@ -1,2 +1,2 @@
-// Package files reads the documents in files, in folders and on standard input.
+// Package files reads the documents in files, in folders and on standard input, and replaces files.
 package files

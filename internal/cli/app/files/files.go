@@ -1,6 +1,7 @@
 package files
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -74,4 +75,51 @@ func manifestFiles(path string) (files []string, listed bool, err error) {
 		return nil, false, fmt.Errorf("list manifests in %q: %w", path, err)
 	}
 	return files, true, nil
+}
+
+// Replace writes a file. It replaces an existing file only if the new file is complete.
+func Replace(name string, content []byte, mode os.FileMode) error {
+	file, err := os.CreateTemp(filepath.Dir(name), ".llamastack-*")
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(content)
+	err = errors.Join(err, file.Chmod(mode), file.Close())
+	if err == nil {
+		err = os.Rename(file.Name(), name)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	return nil
+}
+
+// maxFile is the maximum size in bytes of a file with a token or certificates.
+const maxFile = 1 << 20
+
+// Small reads a file of at most maxFile bytes, or standard input for "-".
+func Small(path string, stdin io.Reader) ([]byte, error) {
+	data, err := Start(path, stdin, maxFile+1)
+	if err == nil && len(data) > maxFile {
+		return nil, fmt.Errorf("%q has more than %d bytes; use a smaller file", path, maxFile)
+	}
+	return data, err
+}
+
+// Start reads the first bytes of a file, or of standard input for "-".
+func Start(path string, stdin io.Reader, most int64) ([]byte, error) {
+	from := stdin
+	if path != "-" {
+		file, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		from = file
+	}
+	data, err := io.ReadAll(io.LimitReader(from, most))
+	if err != nil {
+		return nil, fmt.Errorf("read %q: %w", path, err)
+	}
+	return data, nil
 }

@@ -1,6 +1,7 @@
 package forward
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -101,4 +102,17 @@ func (f *Follower) reconnect(ctx context.Context, ticker *time.Ticker, local uin
 		case <-ticker.C:
 		}
 	}
+}
+
+// Choose returns the pod to forward a port to: the newest pod that is ready and is not being deleted. It returns nil if
+// there is none.
+func Choose(pods []corev1.Pod) *corev1.Pod {
+	ready := slices.DeleteFunc(slices.Clone(pods), func(pod corev1.Pod) bool { return !status.IsServing(&pod) })
+	if len(ready) == 0 {
+		return nil
+	}
+	slices.SortFunc(ready, func(a, b corev1.Pod) int {
+		return cmp.Or(b.CreationTimestamp.Compare(a.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+	})
+	return &ready[0]
 }

@@ -3,7 +3,10 @@ package layout
 import (
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
+
+	"k8s.io/apimachinery/pkg/util/duration"
 )
 
 // gap is the number of spaces between two columns.
@@ -88,7 +91,7 @@ func indented(text string, width int) string {
 func leading(row []string, widths []int) string {
 	var cells strings.Builder
 	for column, text := range row {
-		cells.WriteString(pad(text, widths[column]+gap))
+		cells.WriteString(text + strings.Repeat(" ", max(0, widths[column]+gap-utf8.RuneCountInString(text))))
 	}
 	return cells.String()
 }
@@ -132,4 +135,15 @@ func (t *Table) Omit(name string) {
 	for n := range t.Rows {
 		t.Rows[n] = slices.Delete(t.Rows[n], i, i+1)
 	}
+}
+
+// Unknown is the text for an unknown value.
+const Unknown = "-"
+
+// Age returns the time since `at` in the format of kubectl, or Unknown if `at` is zero.
+func Age(at, now time.Time) string {
+	if at.IsZero() {
+		return Unknown
+	}
+	return duration.HumanDuration(max(0, now.Sub(at)))
 }

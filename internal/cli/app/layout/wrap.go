@@ -50,7 +50,3 @@ func wrapLine(text string, width int) []string {
 func Paragraph(text string, width int) string {
 	return strings.Join(Wrap(text, width), "\n") + "\n"
 }
-
-func pad(text string, width int) string {
-	return text + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(text)))
-}

@@ -83,7 +83,7 @@ func complete(text []byte) int {
 // replaced with its escape sequence in JSON, so that JSON keeps its meaning. Tabs and line breaks do not change, and
 // neither does U+0085, which is a line break that YAML permits. Other control characters do not occur in YAML.
 func shown(text []byte) []byte {
-	if !hides(text) {
+	if bytes.IndexFunc(text, func(r rune) bool { return isHidden(r) || r == utf8.RuneError }) < 0 {
 		return text
 	}
 	result := make([]byte, 0, len(text)+len(text)/8)
@@ -100,10 +100,6 @@ func shown(text []byte) []byte {
 		text = text[size:]
 	}
 	return result
-}
-
-func hides(text []byte) bool {
-	return bytes.IndexFunc(text, func(r rune) bool { return isHidden(r) || r == utf8.RuneError }) >= 0
 }
 
 func isHidden(r rune) bool {

@@ -76,11 +76,11 @@ func (s *Stacks) RequeueGroup(ctx context.Context, request reconcile.Request) (b
 func (s *Stacks) stacksIn(ctx context.Context, g group, namespace string) ([]reconcile.Request, error) {
 	switch g.kind {
 	case groupHostnames:
-		return s.hosts.Uninformed(ctx, strings.Split(g.name, hostnameSeparator))
+		return s.Hosts.Uninformed(ctx, strings.Split(g.name, hostnameSeparator))
 	case groupBounds:
 		return s.stacksWhere(ctx, forbiddenByBounds, client.InNamespace(namespace)), nil
 	default:
-		return s.references.Requests(g.kind, types.NamespacedName{Namespace: namespace, Name: g.name}), nil
+		return s.References.Requests(g.kind, types.NamespacedName{Namespace: namespace, Name: g.name}), nil
 	}
 }
 
@@ -101,8 +101,8 @@ func referenceTo(kind, namespace, name string) reference {
 	return reference(sum[:len(reference{})])
 }
 
-// NewReferences returns an empty index.
-func NewReferences() *References {
+// newReferences returns an empty index.
+func newReferences() *References {
 	return &References{
 		stacks: map[types.NamespacedName][]reference{}, users: map[reference][]types.NamespacedName{},
 	}

@@ -34,7 +34,7 @@ const (
 // byReference maps a Secret or ConfigMap to the group of stacks that refer to it.
 func (s *Stacks) byReference(kind string) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(_ context.Context, object client.Object) []reconcile.Request {
-		if !s.references.used(kind, client.ObjectKeyFromObject(object)) {
+		if !s.References.used(kind, client.ObjectKeyFromObject(object)) {
 			return nil
 		}
 		return []reconcile.Request{group{kind, object.GetName()}.request(object.GetNamespace())}
@@ -151,14 +151,14 @@ func (s *Stacks) byHostname() handler.EventHandler {
 		}
 	}
 	return handler.Funcs{
-		CreateFunc: func(_ context.Context, e ctrlevent.CreateEvent, q queue) { requeue(q, e.Object, s.hosts.Of(e.Object)) },
-		DeleteFunc: func(_ context.Context, e ctrlevent.DeleteEvent, q queue) { requeue(q, e.Object, s.hosts.Of(e.Object)) },
+		CreateFunc: func(_ context.Context, e ctrlevent.CreateEvent, q queue) { requeue(q, e.Object, s.Hosts.Of(e.Object)) },
+		DeleteFunc: func(_ context.Context, e ctrlevent.DeleteEvent, q queue) { requeue(q, e.Object, s.Hosts.Of(e.Object)) },
 		UpdateFunc: func(_ context.Context, e ctrlevent.UpdateEvent, q queue) {
 			moved := routeOf(e.ObjectOld) != routeOf(e.ObjectNew) || forbidden(e.ObjectOld) != forbidden(e.ObjectNew)
 			if !moved && e.ObjectOld.GetGeneration() == e.ObjectNew.GetGeneration() {
 				return
 			}
-			before, now := s.hosts.Of(e.ObjectOld), s.hosts.Of(e.ObjectNew)
+			before, now := s.Hosts.Of(e.ObjectOld), s.Hosts.Of(e.ObjectNew)
 			leaves := e.ObjectOld.GetDeletionTimestamp() == nil && e.ObjectNew.GetDeletionTimestamp() != nil
 			if moved || leaves || !slices.Equal(before, now) {
 				requeue(q, e.ObjectNew, slices.Compact(slices.Concat(before, now)))

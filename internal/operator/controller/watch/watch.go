@@ -31,10 +31,10 @@ import (
 
 // Stacks requeues the stacks that an event affects.
 type Stacks struct {
+	Hosts      *hosts.Hosts
+	References *References
 	cache      client.Reader
 	settings   *resolve.OperatorConfig
-	hosts      *hosts.Hosts
-	references *References
 	recorder   events.EventRecorder
 	// add adds a request to the queue of the controller.
 	add func(reconcile.Request)
@@ -44,12 +44,12 @@ type Stacks struct {
 
 // New returns a Stacks that finds the stacks in an indexed cache.
 func New(
-	cache client.Reader, settings *resolve.OperatorConfig, hosts *hosts.Hosts, references *References,
-	recorder events.EventRecorder,
+	cache client.Reader, apis *caches.APIs, settings *resolve.OperatorConfig, recorder events.EventRecorder,
+	openShift bool,
 ) *Stacks {
 	return &Stacks{
-		cache: cache, settings: settings, hosts: hosts, references: references, recorder: recorder,
-		news: make(chan ctrlevent.GenericEvent),
+		Hosts: hosts.New(cache, apis, settings, openShift), References: newReferences(),
+		cache: cache, settings: settings, recorder: recorder, news: make(chan ctrlevent.GenericEvent),
 	}
 }
 
@@ -76,7 +76,7 @@ func (s *Stacks) Build(mgr ctrl.Manager, r reconcile.Reconciler, options Options
 		Watches(&corev1.Secret{}, s.byReference(kindSecret), builder.OnlyMetadata, changed).
 		// Workers start after this source has read the ConfigMap, so that no reconcile runs without it.
 		WatchesRawSource(source.Kind[client.Object](options.OperatorConfig, &corev1.ConfigMap{}, s.byOperatorConfig())).
-		WatchesRawSource(s.hosts.Index(mgr.GetFieldIndexer())).
+		WatchesRawSource(s.Hosts.Index(mgr.GetFieldIndexer())).
 		WatchesRawSource(source.Channel(s.news, &handler.EnqueueRequestForObject{})).
 		WithOptions(controller.Options{
 			MaxConcurrentReconciles: options.Concurrency,

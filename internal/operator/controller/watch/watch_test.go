@@ -29,7 +29,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/caches"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/hosts"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
@@ -56,11 +55,10 @@ func newFixture(t *testing.T, objects ...client.Object) *fixture {
 		t.Fatal(err)
 	}
 	config := resolve.NewOperatorConfig(f.cached, names.OperatorNamespace)
-	known := hosts.New(f.cached, apis, config, false)
-	if err := known.Index(f.cached).Start(t.Context(), nil); err != nil {
+	f.Stacks = New(f.cached, apis, config, events.NewFakeRecorder(100), false)
+	if err := f.Hosts.Index(f.cached).Start(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
-	f.Stacks = New(f.cached, config, known, NewReferences(), events.NewFakeRecorder(100))
 	return f
 }
 
@@ -247,7 +245,7 @@ func TestRequeueByHostname(t *testing.T) {
 func TestRequeueByReference(t *testing.T) {
 	f := newFixture(t)
 	own := testutil.NewStack(t, `{distribution: {name: starter}, overrideConfig: {configMapName: mine}}`)
-	f.references.Set(client.ObjectKeyFromObject(own), nil, []intent.ConfigMapUse{{Namespace: "shared", Name: "mine"}})
+	f.References.Set(client.ObjectKeyFromObject(own), nil, []intent.ConfigMapUse{{Namespace: "shared", Name: "mine"}})
 	handler := f.byReference(kindConfigMap)
 	for namespace, want := range map[string][]string{"shared": {"team/my"}, "theirs": nil} {
 		config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "mine"}}
@@ -279,7 +277,7 @@ func TestHandlersDoNotSearch(t *testing.T) {
 	stacks := newCrowd(t)
 	f := newFixture(t, testutil.NewOperatorConfigMap("", ""), stacks[0])
 	for _, one := range stacks {
-		f.references.Set(client.ObjectKeyFromObject(one), []intent.SecretUse{{Secret: "creds"}}, nil)
+		f.References.Set(client.ObjectKeyFromObject(one), []intent.SecretUse{{Secret: "creds"}}, nil)
 	}
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "loud", Name: "creds"}}
 	toggled := stacks[0].DeepCopy()
@@ -432,7 +430,7 @@ func TestStacksThatKnowTheOwner(t *testing.T) {
 
 func TestReferenceIndex(t *testing.T) {
 	name := func(n string) types.NamespacedName { return types.NamespacedName{Namespace: "ns", Name: n} }
-	index := NewReferences()
+	index := newReferences()
 	index.Set(name("a"), []intent.SecretUse{{Secret: "s"}, {Secret: "s"}}, []intent.ConfigMapUse{{Name: "c"}})
 	index.Set(name("b"), []intent.SecretUse{{Secret: "s"}}, nil)
 	users := func(kind, of string) []string {
@@ -468,7 +466,7 @@ func TestReferenceIndex(t *testing.T) {
 func TestKeptReferences(t *testing.T) {
 	const stacks = 1000
 	long := strings.Repeat("a", 240)
-	index := NewReferences()
+	index := newReferences()
 	before := testutil.Heap()
 	for n := range stacks {
 		uses := make([]intent.SecretUse, 0, 256)

@@ -1,4 +1,4 @@
-package controller
+package planning
 
 import (
 	"context"
@@ -18,40 +18,40 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 )
 
-// secrets holds the values of the Secrets that the spec refers to.
-type secrets struct {
-	values     resolve.Values
-	references rollout.References
+// Secrets holds the values of the Secrets that the spec refers to.
+type Secrets struct {
+	Values     resolve.Values
+	References rollout.References
 	// digestKey is the key for the digests of Secrets in the stack's namespace.
 	digestKey resolve.DigestKey
 }
 
-// readSecrets checks the referenced Secrets and computes a digest of their values, so that a change to a value replaces
+// ReadSecrets checks the referenced Secrets and computes a digest of their values, so that a change to a value replaces
 // the pods.
-func (r *Reconciler) readSecrets(
+func (p *Planner) ReadSecrets(
 	ctx context.Context, stack *stack, wishes *intent.Intent, image *distribution.Resolved, budget *resolve.Budget,
 	report *report.Report,
-) (secrets, error) {
+) (Secrets, error) {
 	uses := wishes.Secrets
 	if len(uses) == 0 {
 		report.MarkTrue(v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonNoSecretsReferenced, noSecrets(&stack.Spec))
-		return secrets{}, nil
+		return Secrets{}, nil
 	}
-	key, err := r.digestKeys.Get(ctx)
+	key, err := p.DigestKeys.Get(ctx)
 	if err != nil {
-		return secrets{}, err
+		return Secrets{}, err
 	}
 	own := key.For(stack.Namespace)
-	values, err := resolve.Secrets(ctx, r.direct, resolve.SecretQuery{
-		Namespace: stack.Namespace, Cache: r.cache, Uses: uses, Key: own, Budget: budget,
-		Text: stackconfig.WantsText(wishes, image.Release), Now: r.now(),
+	values, err := resolve.Secrets(ctx, p.Direct, resolve.SecretQuery{
+		Namespace: stack.Namespace, Cache: p.Cache, Uses: uses, Key: own, Budget: budget,
+		Text: stackconfig.WantsText(wishes, image.Release), Now: p.Now(),
 	})
 	if err != nil {
-		return secrets{}, err
+		return Secrets{}, err
 	}
-	message := "Resolved " + status.Count(references(uses), "secret reference") + r.expiring(stack, values, report)
+	message := "Resolved " + status.Count(references(uses), "secret reference") + p.expiring(stack, values, report)
 	report.MarkTrue(v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonAllSecretsFound, message)
-	return secrets{values: values, digestKey: own, references: rollout.References{
+	return Secrets{Values: values, digestKey: own, References: rollout.References{
 		Digest: values.Digest(), Key: own.ID,
 	}}, nil
 }
@@ -80,12 +80,12 @@ const expiryNotice = 14 * 24 * time.Hour
 
 // expiring returns a warning for the condition if the certificate expires soon. It requeues the stack for the time when
 // the warning starts and for the expiry, because no change to an object triggers a reconcile at these times.
-func (r *Reconciler) expiring(stack *stack, values resolve.Values, report *report.Report) string {
+func (p *Planner) expiring(stack *stack, values resolve.Values, report *report.Report) string {
 	secret, end := values.Expiry()
 	if secret == "" {
 		return ""
 	}
-	if notice := end.Add(-expiryNotice); r.now().Before(notice) {
+	if notice := end.Add(-expiryNotice); p.Now().Before(notice) {
 		report.Requeue(notice)
 		return ""
 	}

@@ -1,4 +1,4 @@
-package controller
+package planning
 
 import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -8,9 +8,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 )
 
-// admit validates the spec again, because a stack may have been stored before a validation rule or the admission policy
+// Admit validates the spec again, because a stack may have been stored before a validation rule or the admission policy
 // existed. A violation with which pods may already run does not stop the reconcile, but appears in the condition.
-func admit(stack *stack, report *report.Report) (decoded *intent.Intent, warnings []string, err error) {
+func Admit(stack *stack, report *report.Report) (decoded *intent.Intent, warnings []string, err error) {
 	decoded, warnings, tolerated, errs := validate.Stored(stack)
 	if len(errs) > 0 {
 		return nil, nil, invalid(v1alpha2.ReasonInvalidSpec, intent.Messages(append(errs, tolerated...)))

@@ -1,4 +1,4 @@
-package controller
+package planning
 
 import (
 	"context"
@@ -15,7 +15,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
@@ -24,85 +23,74 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 )
 
-// planned is the desired state of the stack.
-type planned struct {
-	input plan.Input
-	plan  *plan.Plan
-	// hostOwner is another stack that owns the requested host name. Nil means that there is none.
-	hostOwner *hostname.Owner
-	// derived holds the values of the Secret with connection parts. The operator computes these values from the values of
+// Planned is the desired state of the stack.
+type Planned struct {
+	Input plan.Input
+	Plan  *plan.Plan
+	// HostOwner is another stack that owns the requested host name. Nil means that there is none.
+	HostOwner *hostname.Owner
+	// Derived holds the values of the Secret with connection parts. The operator computes these values from the values of
 	// other Secrets.
-	derived map[string][]byte
+	Derived map[string][]byte
 }
 
-// known returns what the earlier steps read for the plan.
-func (s *state) known() plan.Input {
-	return plan.Input{
-		Object: s.stack, Intent: s.intent, Distribution: s.labels.Distribution, Digest: s.labels.Digest,
-		CatalogueImage: s.image.Catalog, Running: s.workload, Base: s.base, Bounds: s.bounds,
-		Override: plan.ReadOverride(s.stack, s.configMaps.contents), Trust: s.configMaps.trust,
-		References: s.secrets.references, Serving: s.secrets.values.Serving(render.TLSSecret(&s.stack.Spec)),
-		Packages: s.external.Packages, PackageDigests: s.external.Digests,
-	}
-}
-
-// plan builds the configuration and every object. It reads only the following data from the cluster: the host names of
+// Plan builds the configuration and every object. It reads only the following data from the cluster: the host names of
 // stacks and of the objects that expose them, the existing NetworkPolicy and, if there is no record of the places of
 // the stack's data, the last configuration.
-func (r *Reconciler) plan(
-	ctx context.Context, known plan.Input, image *images.Image, secrets *secrets, warnings []string, report *report.Report,
-) (planned, error) {
-	made, stack := planned{input: known}, known.Object
-	err := r.complete(ctx, &made, image.Config)
+func (p *Planner) Plan(
+	ctx context.Context, known plan.Input, image *images.Image, secrets *Secrets, warnings []string, report *report.Report,
+) (Planned, error) {
+	made, stack := Planned{Input: known}, known.Object
+	err := p.complete(ctx, &made, image.Config)
 	if err == nil {
-		err = r.build(ctx, secrets, &made)
+		err = p.build(ctx, secrets, &made)
 	}
 	if err != nil {
 		return made, failureOf(err, &stack.Spec)
 	}
-	reason, message := generated(stack, known.Intent, made.plan)
+	reason, message := generated(stack, known.Intent, made.Plan)
 	report.MarkTrue(v1alpha2.ConditionConfigGenerated, reason, message)
 	if stack.Status.ObservedGeneration != stack.Generation {
-		warnOfConfig(made.plan.Warnings, warnings, report)
+		warnOfConfig(made.Plan.Warnings, warnings, report)
 	}
 	return made, nil
 }
 
 // complete adds the facts about the cluster to the input of the plan.
-func (r *Reconciler) complete(ctx context.Context, made *planned, config operatorconfig.Config) (err error) {
-	in := &made.input
-	in.OperatorVersion, in.OpenShift = r.version, r.openShift
-	if in.Before, err = r.places(ctx, in.Object, &in.Running, &in.Distribution); err != nil {
+func (p *Planner) complete(ctx context.Context, made *Planned, config operatorconfig.Config) (err error) {
+	in := &made.Input
+	in.OperatorVersion, in.OpenShift = p.Version, p.OpenShift
+	if in.Before, err = p.places(ctx, in.Object, &in.Running, &in.Distribution); err != nil {
 		return err
 	}
-	if in.Cluster, err = r.hosts.Cluster(ctx, in.Object, config); err != nil {
+	if in.Cluster, err = p.Hosts.Cluster(ctx, in.Object, config); err != nil {
 		return err
 	}
-	claimed, err := r.hosts.Names(ctx, in.Cluster)
+	claimed, err := p.Hosts.Names(ctx, in.Cluster)
 	if err != nil {
 		return err
 	}
-	made.hostOwner, err = claimed.Owner(in.Object, in.Bounds)
-	in.Unexposed = made.hostOwner != nil
+	made.HostOwner, err = claimed.Owner(in.Object, in.Bounds)
+	in.Unexposed = made.HostOwner != nil
 	return err
 }
 
 // build configures the server and computes the values of the Secret with connection parts, and renders the plan, which
 // refers to this Secret by a name that depends on the values.
-func (r *Reconciler) build(ctx context.Context, secrets *secrets, made *planned) error {
-	done, err := r.largePlans.take(ctx, &made.input)
+func (p *Planner) build(ctx context.Context, secrets *Secrets, made *Planned) error {
+	done, err := p.largePlans.take(ctx, &made.Input)
 	if err != nil {
 		return err
 	}
 	defer done() // also runs after a panic, from which runStep recovers
-	configured, err := r.configure(made.input)
+	configured, err := p.Configure(made.Input)
 	if err != nil {
 		return err
 	}
-	if made.derived, err = secrets.values.Derive(made.input.Object.Namespace, configured.Derived); err != nil {
+	if made.Derived, err = secrets.Values.Derive(made.Input.Object.Namespace, configured.Derived); err != nil {
 		return err
 	}
-	made.plan, err = configured.Render(storageSecret(&made.input, secrets.digestKey, made.derived))
+	made.Plan, err = configured.Render(storageSecret(&made.Input, secrets.digestKey, made.Derived))
 	return err
 }
 
@@ -223,8 +211,6 @@ const largeInput = 128 << 10
 // so building several large plans at the same time would need more memory than the operator has. Small plans never
 // wait. The namespaces with large plans take turns.
 type largePlans struct{ slots *share.Slots }
-
-func newLargePlans() largePlans { return largePlans{share.NewSlots(1, 1)} }
 
 // take waits until a plan can be built: a large plan waits until no other large plan is being built. The caller must
 // call the returned function after the plan is built.

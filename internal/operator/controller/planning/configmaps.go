@@ -1,4 +1,4 @@
-package controller
+package planning
 
 import (
 	"cmp"
@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
@@ -14,27 +16,27 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
 )
 
-// configMaps holds the data of the ConfigMaps that the spec refers to.
-type configMaps struct {
-	contents resolve.Contents
-	trust    plan.Trust
+// ConfigMaps holds the data of the ConfigMaps that the spec refers to.
+type ConfigMaps struct {
+	Contents resolve.Contents
+	Trust    plan.Trust
 }
 
-// readConfigMaps reads the ConfigMaps that the spec refers to. It records the references before it reads the
+// ReadConfigMaps reads the ConfigMaps that the spec refers to. It records the references before it reads the
 // ConfigMaps, so that a later change to a ConfigMap requeues the stack.
-func (r *Reconciler) readConfigMaps(
+func (p *Planner) ReadConfigMaps(
 	ctx context.Context, stack *stack, wishes *intent.Intent, workload *workload, budget *resolve.Budget,
-) (configMaps, error) {
+) (ConfigMaps, error) {
 	uses := workload.ConfigMaps(stack)
 	watched := slices.Clone(uses)
 	for _, use := range uses {
 		watched = append(watched, use.Here())
 	}
-	r.references.Set(keyOf(stack), wishes.Secrets, watched)
-	contents, err := r.configMaps.Get(ctx, keyOf(stack), uses, budget)
-	found := configMaps{contents: contents}
+	p.References.Set(client.ObjectKeyFromObject(stack), wishes.Secrets, watched)
+	contents, err := p.ConfigMaps.Get(ctx, client.ObjectKeyFromObject(stack), uses, budget)
+	found := ConfigMaps{Contents: contents}
 	if err == nil {
-		found.trust, err = readTrust(stack, contents)
+		found.Trust, err = readTrust(stack, contents)
 	}
 	return found, err
 }

@@ -1,4 +1,4 @@
-package controller
+package planning
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 func TestLargePlansTakeTurns(t *testing.T) {
 	ended, end := context.WithCancel(t.Context())
 	end()
-	plans := newLargePlans()
+	plans := New(Options{}).largePlans
 	large := &plan.Input{Object: &v1alpha2.LlamaStackDistribution{}, Base: &plan.Base{Data: make([]byte, largeInput)}}
 	another, err := plans.take(t.Context(), large)
 	if err != nil {

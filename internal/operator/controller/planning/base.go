@@ -1,7 +1,9 @@
-package controller
+package planning
 
 import (
 	"context"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/facts"
@@ -9,9 +11,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/images"
 )
 
-// baseConfig returns the base configuration. It returns nil if the stack needs no base, or if no source has one. In the
+// Base returns the base configuration. It returns nil if the stack needs no base, or if no source has one. In the
 // second case, the plan reports the missing base.
-func (r *Reconciler) baseConfig(
+func (p *Planner) Base(
 	ctx context.Context, stack *stack, image *images.Image, labels *images.Labels, contents resolve.Contents,
 	workload *workload,
 ) (*plan.Base, error) {
@@ -22,7 +24,7 @@ func (r *Reconciler) baseConfig(
 		Object: stack, Running: workload, ConfigMaps: contents, Label: labels.Config, Digest: labels.Digest,
 		Image: facts.Image{Distribution: labels.Distribution, From: image.From},
 		Kept: func(name string) ([]byte, error) {
-			return r.configMaps.KeptBase(ctx, keyOf(stack), stack.UID, name)
+			return p.ConfigMaps.KeptBase(ctx, client.ObjectKeyFromObject(stack), stack.UID, name)
 		},
 	}.Base()
 }

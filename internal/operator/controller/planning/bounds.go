@@ -1,16 +1,15 @@
-package controller
+package planning
 
 import (
 	"context"
 	"fmt"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/bounds"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
@@ -19,9 +18,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/images"
 )
 
-// bounds enforces the administrator's bounds for the namespace before the operator reads an image or a referenced
+// Bounds enforces the administrator's bounds for the namespace before the operator reads an image or a referenced
 // object of the stack. The pods of a stack that exceeds a bound do not change.
-func (r *Reconciler) bounds(ctx context.Context, stack *stack, image *images.Image) (*bounds.Rule, error) {
+func (p *Planner) Bounds(ctx context.Context, stack *stack, image *images.Image) (*bounds.Rule, error) {
 	if image.Config.Unknown(operatorconfig.KeyBounds) {
 		return nil, invalid(v1alpha2.ReasonForbiddenByBounds, fmt.Sprintf(
 			"The key %q in the operator's ConfigMap is invalid, so the bounds for this stack are unknown; ask an administrator to correct the key",
@@ -30,7 +29,7 @@ func (r *Reconciler) bounds(ctx context.Context, stack *stack, image *images.Ima
 	labels := map[string]string(nil)
 	if image.Config.Bounds.NeedLabels(stack.Namespace) {
 		var err error
-		if labels, err = NamespaceLabels(ctx, r.direct, stack.Namespace); err != nil {
+		if labels, err = resolve.NamespaceLabels(ctx, p.Direct, stack.Namespace); err != nil {
 			return nil, err
 		}
 	}
@@ -41,18 +40,7 @@ func (r *Reconciler) bounds(ctx context.Context, stack *stack, image *images.Ima
 	if errs := plan.Bounded(rule, stack, image.Distribution.Image); len(errs) > 0 {
 		return nil, invalid(v1alpha2.ReasonForbiddenByBounds, intent.Messages(errs))
 	}
-	return rule, r.stacksBounded(ctx, stack, rule)
-}
-
-// NamespaceLabels reads the labels of a namespace. They are not cached, because an operator that is limited to some
-// namespaces cannot watch namespaces, and because only few bounds depend on labels.
-func NamespaceLabels(ctx context.Context, direct client.Reader, name string) (map[string]string, error) {
-	namespace := &metav1.PartialObjectMetadata{}
-	namespace.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
-	if err := direct.Get(ctx, client.ObjectKey{Name: name}, namespace); err != nil {
-		return nil, fmt.Errorf("read the labels of namespace %q, on which its bounds depend: %w", name, err)
-	}
-	return namespace.Labels, nil
+	return rule, p.stacksBounded(ctx, stack, rule)
 }
 
 // settled is the time after which all stacks of the same second are in the cache.
@@ -62,13 +50,13 @@ const settled = 2 * time.Second
 // resolution of one second, and the order of the stacks of one second must not change after the first of them is
 // deployed. Otherwise, a user could deploy any number of stacks with descending names. If the order matters, a stack
 // therefore waits until the others are known, and those that are within the bound precede.
-func (r *Reconciler) stacksBounded(ctx context.Context, stack *stack, rule *bounds.Rule) error {
+func (p *Planner) stacksBounded(ctx context.Context, stack *stack, rule *bounds.Rule) error {
 	if rule.Stacks == nil {
 		return nil
 	}
 	var stacks v1alpha2.LlamaStackDistributionList
 	// read-only
-	if err := r.cache.List(ctx, &stacks, client.InNamespace(stack.Namespace), client.UnsafeDisableDeepCopy); err != nil {
+	if err := p.Cache.List(ctx, &stacks, client.InNamespace(stack.Namespace), client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list the stacks in namespace %q: %w", stack.Namespace, err)
 	}
 	older, sameSecond, before := 0, 0, 0
@@ -87,7 +75,7 @@ func (r *Reconciler) stacksBounded(ctx context.Context, stack *stack, rule *boun
 	switch {
 	case older+sameSecond < *rule.Stacks:
 		return nil
-	case older < *rule.Stacks && r.now().Before(stack.CreationTimestamp.Add(settled)):
+	case older < *rule.Stacks && p.Now().Before(stack.CreationTimestamp.Add(settled)):
 		return &status.Failure{
 			Condition: v1alpha2.ConditionValidationSucceeded, Reason: v1alpha2.ReasonProgressing,
 			Message: "Other stacks of the namespace were created in the same second", Retry: status.Quiet,

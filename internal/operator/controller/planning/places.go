@@ -1,4 +1,4 @@
-package controller
+package planning
 
 import (
 	"context"
@@ -8,24 +8,26 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/retention"
 )
 
 // places returns the places where the data of a stack is stored: as recorded, or according to the configuration of the
 // Deployment if another program wrote it. Nil means that the places are unknown.
-func (r *Reconciler) places(
+func (p *Planner) places(
 	ctx context.Context, stack *stack, workload *workload, image *distribution.Resolved,
 ) (*retention.Places, error) {
 	switch {
 	case workload.Deployment == nil:
-		return r.placesOfLast(ctx, stack, image)
+		return p.placesOfLast(ctx, stack, image)
 	case workload.Record.Places == nil:
-		return r.runningPlaces(ctx, stack, workload, *image)
+		return p.runningPlaces(ctx, stack, workload, *image)
 	default:
 		return workload.Record.Places, nil
 	}
@@ -34,7 +36,7 @@ func (r *Reconciler) places(
 // placesOfLast returns the stores in the last generated configuration of a stack whose Deployment no longer exists. The
 // data may still exist. Without a pod, the other places are unknown. placesOfLast returns nil if there is no such
 // configuration.
-func (r *Reconciler) placesOfLast(
+func (p *Planner) placesOfLast(
 	ctx context.Context, stack *stack, image *distribution.Resolved,
 ) (*retention.Places, error) {
 	name := stack.Status.GeneratedConfigMap()
@@ -42,7 +44,7 @@ func (r *Reconciler) placesOfLast(
 		return nil, nil
 	}
 	var configMap corev1.ConfigMap
-	if err := r.direct.Get(ctx, childKey(stack, name), &configMap); err != nil {
+	if err := p.Direct.Get(ctx, types.NamespacedName{Namespace: stack.Namespace, Name: name}, &configMap); err != nil {
 		if apierrors.IsNotFound(err) {
 			return nil, nil
 		}
@@ -56,7 +58,7 @@ func (r *Reconciler) placesOfLast(
 }
 
 // runningPlaces returns the places where the data is stored, according to the configuration that the Deployment mounts.
-func (r *Reconciler) runningPlaces(
+func (p *Planner) runningPlaces(
 	ctx context.Context, stack *stack, workload *workload, planned distribution.Resolved,
 ) (*retention.Places, error) {
 	running := plan.Running{
@@ -66,7 +68,7 @@ func (r *Reconciler) runningPlaces(
 	name, key := mountedConfig(workload.Deployment)
 	if name != "" {
 		var configMap corev1.ConfigMap
-		err := r.direct.Get(ctx, childKey(stack, name), &configMap)
+		err := p.Direct.Get(ctx, types.NamespacedName{Namespace: stack.Namespace, Name: name}, &configMap)
 		if client.IgnoreNotFound(err) != nil {
 			return nil, fmt.Errorf("read ConfigMap %q: %w", name, err)
 		}
@@ -103,7 +105,7 @@ func ranAs(stack *stack, workload *workload, planned distribution.Resolved) dist
 			return known
 		}
 	}
-	image := imageOf(stack, workload.Deployment)
+	image := render.ServerImage(stack, &workload.Deployment.Spec.Template.Spec)
 	known, err := distribution.Resolve("", image, ran.Release, nil)
 	if err != nil { // the release is unknown: use the planned distribution without its base
 		known = planned
