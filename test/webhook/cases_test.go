@@ -18,7 +18,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
-// cases are folders with manifests of typical mistakes, and of stacks whose objects an API server rejects.
+// cases are folders with manifests of typical mistakes, of stacks whose objects an API server rejects, of stacks that a
+// real server did not start with, and of published reports.
 var cases = filepath.Join(testutil.Root(), "../shared/cases")
 
 // cases writes a table with the answers to each manifest: that of the command line, with its grade and its first
@@ -28,7 +29,7 @@ func (c *checker) cases(t *testing.T) {
 	var table bytes.Buffer
 	table.WriteString("case | validate | API server | status | grade | first message of validate\n")
 	grades := readGrades(t)
-	for _, folder := range []string{"children", "mistakes"} {
+	for _, folder := range []string{"boots", "children", "mistakes", "reports"} {
 		files, err := filepath.Glob(filepath.Join(cases, folder, "*.yaml"))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("there are no cases in %s: %v", folder, err)

@@ -36,6 +36,7 @@ func CheckBase(data []byte, of *distribution.Resolved) (CheckedBase, error) {
 	wishes.MoreVariables = true
 	result, report := stackconfig.Generate(stackconfig.Input{
 		Intent: wishes, Base: base, Release: of.Release, ReleaseUnknown: of.DetectedBy == distribution.Unknown,
+		Published: of.FromCatalog(),
 	})
 	p := &Plan{}
 	p.releaseWarnings(of)

@@ -131,6 +131,7 @@ func (p *Plan) generate(in Input) error {
 		return badBase(err)
 	}
 	input := engineInput(in, base)
+	input.OwnBase = in.Base.Source == v1alpha2.ConfigSourceConfigMap && !input.ReleaseUnknown
 	input.KVTable, input.Directory = in.Before.Table(), in.Before.Directory()
 	result, report := stackconfig.Generate(input)
 	if result == nil {
@@ -153,7 +154,8 @@ func (p *Plan) generate(in Input) error {
 func engineInput(in Input, base *baseconfig.Base) stackconfig.Input {
 	return stackconfig.Input{
 		Intent: in.Intent, Base: base, Release: in.Distribution.Release,
-		ReleaseUnknown: in.Distribution.DetectedBy == distribution.Unknown, Packages: in.Packages,
+		ReleaseUnknown: in.Distribution.DetectedBy == distribution.Unknown, Published: in.Distribution.FromCatalog(),
+		Packages: in.Packages,
 	}
 }
 

@@ -10,6 +10,10 @@ import (
 // exposureWarnings adds warnings about unexpected effects of an exposure.
 func (p *Plan) exposureWarnings() {
 	const path = "spec.networking.expose"
+	if render.AllowedFromIgnored(p.input) {
+		p.warn("spec.networking.allowedFrom", "the stack has no NetworkPolicy, so every pod that can reach the Service can connect: ask an administrator to set "+
+			"enableNetworkPolicy under featureFlags in the operator's ConfigMap, or create a NetworkPolicy")
+	}
 	if p.Exposure.Empty() {
 		return
 	}

@@ -3,6 +3,7 @@ package plan_test
 import (
 	"cmp"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,8 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/cabundle"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
@@ -70,6 +73,31 @@ func TestExposureWarnings(t *testing.T) {
 			if !strings.Contains(got[i], want) {
 				t.Errorf("%s: warning %q, want %q in it", name, got[i], want)
 			}
+		}
+	}
+}
+
+// A v1alpha1 stack has a NetworkPolicy only with the operator's flag. Without it, a warning says that allowedFrom has no
+// effect, unless it allows everyone.
+func TestAllowedFromWithoutAPolicy(t *testing.T) {
+	for name, tc := range map[string]struct {
+		namespaces  string
+		older, flag bool
+		want        bool
+	}{
+		"v1alpha1":               {namespaces: "a", older: true, want: true},
+		"v1alpha1 with the flag": {namespaces: "a", older: true, flag: true},
+		"v1alpha1, everyone":     {namespaces: "'*'", older: true},
+		"v1alpha2":               {namespaces: "a"},
+	} {
+		in := input(t, "networking: {allowedFrom: {namespaces: ["+tc.namespaces+"]}}\n")
+		in.Cluster.NetworkPolicies = tc.flag
+		if tc.older {
+			in.Object.Annotations = map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}
+		}
+		got := slices.ContainsFunc(build(t, in).Warnings, func(found stackconfig.Finding) bool { return found.Path == "spec.networking.allowedFrom" })
+		if got != tc.want {
+			t.Errorf("%s: warning %t", name, got)
 		}
 	}
 }

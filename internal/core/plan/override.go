@@ -52,9 +52,13 @@ func (p *Plan) checkOverride(in Input) error {
 // pod describes the rendered pod for the check of the user's own configuration.
 func (p *Plan) pod(in Input, rel *release.Release) check.Pod {
 	pod := check.Pod{
-		Release: rel, Published: in.Distribution.FromCatalog(), ReadinessProbe: in.Intent.Container.ReadinessProbe,
+		Release: rel, ReleaseUnknown: in.Distribution.DetectedBy == distribution.Unknown,
+		Published: in.Distribution.FromCatalog(), ReadinessProbe: in.Intent.Container.ReadinessProbe,
 	}
-	server := serverOf(p.Rendered.Deployment.Spec.Template, in)
+	template := p.Rendered.Deployment.Spec.Template
+	links := template.Spec.EnableServiceLinks
+	pod.ServiceLinks = links == nil || *links
+	server := serverOf(template, in)
 	if server == nil {
 		pod.MoreVariables = true
 		return pod
@@ -96,7 +100,11 @@ func (p *Plan) keepOfEveryRelease(in Input, data []byte, errs *field.ErrorList, 
 		*errs = slices.DeleteFunc(*errs, func(one *field.Error) bool {
 			return !slices.ContainsFunc(others, func(other *field.Error) bool { return placeOf(other) == placeOf(one) })
 		})
-		*warnings = slices.DeleteFunc(*warnings, func(one stackconfig.Finding) bool { return !slices.Contains(told, one) })
+		*warnings = slices.DeleteFunc(*warnings, func(one stackconfig.Finding) bool {
+			return !slices.ContainsFunc(told, func(other stackconfig.Finding) bool {
+				return other == one || one.ConfigPath != "" && other.ConfigPath == one.ConfigPath
+			})
+		})
 	}
 }
 

@@ -20,9 +20,10 @@ const (
 	ownConfig = "overrideConfig: {configMapName: mine, key: server.yaml}\n"
 	brokenOwn = "distro_name: mine\nproviders: {inference: [{provider_id: a, provider_type: \"remote::vlm\"}]}\n"
 	unsetOwn  = "distro_name: ${env.MINE}\nproviders: {}\n"
-	// typeError is the finding about brokenOwn, and unsetError the beginning of the one about unsetOwn.
-	typeError  = `spec.overrideConfig: providers.inference[0]: "remote::vlm" is not a type of inference provider in release 0.7; did you mean "remote::vllm"?`
-	unsetError = "spec.overrideConfig: distro_name: the variable MINE is not set"
+	// typeError and typeWarning are findings about brokenOwn, and unsetError is the beginning of the one about unsetOwn.
+	typeError   = `spec.overrideConfig: providers.inference[0]: "remote::vlm" is not a type of inference provider in release 0.7; did you mean "remote::vllm"?`
+	typeWarning = `spec.overrideConfig: providers.inference[0]: "remote::vlm" is not a type of inference provider in %s, so the server starts only if the image adds this type; did you mean "remote::vllm"?`
+	unsetError  = "spec.overrideConfig: distro_name: the variable MINE is not set"
 )
 
 // An own configuration with which the server certainly does not start is an error. It is a warning if that is not
@@ -35,8 +36,8 @@ func TestOverrideIsChecked(t *testing.T) {
 		want         string // prefix of the only finding
 	}{
 		"an unknown type":                  {ownConfig, brokenOwn, true, typeError},
-		"an unknown type, another image":   {strings.Replace(image, "%s", "0.7.1", 1), brokenOwn, false, typeError},
-		"an unknown type, unknown release": {strings.Replace(image, "%s", "a", 1), brokenOwn, false, ""},
+		"an unknown type, another image":   {strings.Replace(image, "%s", "0.7.1", 1), brokenOwn, false, strings.Replace(typeWarning, "%s", "release 0.7", 1)},
+		"an unknown type, unknown release": {strings.Replace(image, "%s", "a", 1), brokenOwn, false, strings.Replace(typeWarning, "%s", "any known release", 1)},
 		"no providers, another image":      {strings.Replace(image, "%s", "0.7.1", 1), "distro_name: a\n", true, "spec.overrideConfig: providers: required"},
 		"no providers, unknown release":    {strings.Replace(image, "%s", "a", 1), "distro_name: a\n", false, "spec.overrideConfig: providers: required"},
 		"a misspelled reference, unknown release": {

@@ -39,6 +39,13 @@ func networkPolicy(in Input) (*networkingv1ac.NetworkPolicyApplyConfiguration, e
 			WithIngress(rule)), nil
 }
 
+// AllowedFromIgnored reports whether the spec limits who can connect, but the stack has no policy.
+func AllowedFromIgnored(in Input) bool {
+	allowed := allowedFrom(&in.Stack.Spec)
+	return allowed != nil && of(in).PolicyByFlag && !in.Cluster.NetworkPolicies &&
+		!slices.Contains(allowed.Namespaces, everyNamespace)
+}
+
 // allowedPorts returns the port in the spec, and the other ports of the pods that run. A policy with the name of the
 // port would not need the numbers, but not every network plugin supports names.
 func allowedPorts(in Input) []int32 {

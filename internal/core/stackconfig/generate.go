@@ -79,7 +79,7 @@ var steps = []step{
 // many errors as its limit allows. With errors, the Result is nil. The Report is never nil.
 func Generate(in Input) (*Result, *draft.Report) {
 	r := &run{Input: in, draft: draft.New(in.Base, in.Intent, in.Release, in.Directory)}
-	r.draft.Unknown = in.ReleaseUnknown
+	r.draft.Unknown, r.draft.Published, r.draft.OwnBase = in.ReleaseUnknown, in.Published, in.OwnBase
 	for _, s := range steps {
 		s.run(r)
 	}

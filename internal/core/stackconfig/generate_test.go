@@ -19,7 +19,7 @@ func generate(t testing.TB, spec string, base []byte) (*stackconfig.Result, *sta
 	t.Helper()
 	return stackconfig.Generate(stackconfig.Input{
 		Intent: readIntent(t, []byte("metadata: {name: demo, namespace: team-a}\nspec:\n  "+strings.ReplaceAll(spec, "\n", "\n  "))),
-		Base:   parseBase(t, base), Release: release.Default(),
+		Base:   parseBase(t, base), Release: release.Default(), Published: true,
 	})
 }
 
@@ -290,7 +290,7 @@ func TestOverrideExternal(t *testing.T) {
 		"{providerId: b, image: i, secretRefs: {k: {secretKeyRef: {name: s, key: t}}}}], safety: [{providerId: c, image: i}]}}"
 	override := func(data, spec string) (*stackconfig.Result, *stackconfig.Report) {
 		return stackconfig.OverrideExternal(stackconfig.Input{
-			Intent: readIntent(t, []byte(spec)), Base: parseBase(t, []byte(data)), Release: release.Default(),
+			Intent: readIntent(t, []byte(spec)), Base: parseBase(t, []byte(data)), Release: release.Default(), Published: true,
 			Packages: map[string]*externalprovider.Package{"a": {
 				API: "inference", Type: "remote::a", Module: "a", ConfigSchema: map[string]any{
 					"type": "object", "properties": map[string]any{"k": map[string]any{"type": "integer"}},

@@ -56,6 +56,7 @@ func filesOf(t *testing.T, name string) map[string][]byte {
 	base := parseBase(t, baseOf(t, filepath.Dir(name), dir))
 	in := stackconfig.Input{Intent: wishes, Base: base, Release: releaseOf(t, wishes)}
 	in.ReleaseUnknown, in.Packages = wishes.Distribution.Image != "", packagesOf(t, dir)
+	in.Published = !in.ReleaseUnknown
 	in.KVTable = strings.TrimSpace(string(golden.Files(t, dir)["kv-table"]))
 	result, report := stackconfig.Generate(in)
 	if (result == nil) != (len(report.Errors) > 0) {

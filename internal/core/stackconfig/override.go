@@ -23,6 +23,7 @@ import (
 // variables of the external providers, and the external providers. The Report is never nil.
 func OverrideExternal(in Input) (*Result, *draft.Report) {
 	d := draft.New(in.Base, in.Intent, in.Release, in.Directory)
+	d.Published = in.Published
 	draft.Resolve(d)
 	installed := external.Apply(d, in.Packages)
 	check.External(d)

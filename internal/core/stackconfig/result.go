@@ -24,6 +24,12 @@ type Input struct {
 	// writes the names that other releases use for the same settings, so that the configuration works in all releases from
 	// 0.3 on. If Release does not accept a value in the base, Generate reports a warning instead of an error.
 	ReleaseUnknown bool
+	// Published reports whether the image is a published one. In another image, a provider of a type that Release does not
+	// have causes a warning instead of an error.
+	Published bool
+	// OwnBase reports whether the user wrote the base. If so, Generate warns about every key of the base that Release
+	// ignores.
+	OwnBase bool
 	// Directory is the directory of the running pods' SQLite files, as written in the configuration. Empty means that no
 	// pods run or that the directory is unknown. Generate uses the directory for a base that does not set the paths of the
 	// files.

@@ -28,7 +28,6 @@ func settings(d *draft.Draft) map[string]*field.Path {
 		removeSetting(d, &d.Intent.Settings.Removed[i], taken)
 	}
 	merge(d, d.Root, d.Intent.Settings.Values, d.Intent.Settings.Path)
-	warnOfVariables(d, d.Intent.Settings.Values, d.Intent.Settings.Path)
 	warnClearText(d, d.Intent.Settings.Values, d.Intent.Settings.Path)
 	storage.PlaceNamed(d)
 	storage.AddNeeded(d)

@@ -2,11 +2,8 @@ package stackconfig
 
 import (
 	"encoding/json"
-	"maps"
 	"slices"
 	"strconv"
-
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
@@ -15,35 +12,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/schema"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/yamlnode"
 )
-
-// warnOfVariables warns about each reference in the settings whose variable may be unset when the server starts.
-func warnOfVariables(d *draft.Draft, value any, path *field.Path) {
-	switch v := value.(type) {
-	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			warnOfVariables(d, v[key], path.Child(key))
-		}
-	case []any:
-		for i, item := range v {
-			warnOfVariables(d, item, path.Index(i))
-		}
-	case string:
-		for found := range envref.Lookalike.All(v) {
-			variable(d, found, path)
-		}
-	}
-}
-
-func variable(d *draft.Draft, found envref.Reference, path *field.Path) {
-	name := found.Name
-	switch {
-	case !found.Replaced(): // package check reports it for the whole configuration
-	case found.Operator != "" || d.IsSet(name):
-	case d.Intent.MoreVariables:
-		d.Warnf(path, "the variable %q must be in a ConfigMap or Secret to which spec.workload.overrides.envFrom refers; otherwise, the server does not start", name)
-	}
-	// Without envFrom, an unknown variable is an error. Package check reports it for the whole configuration.
-}
 
 // TextVariables returns, sorted, the variables in the settings whose keys accept text but not numbers. If such a
 // variable had a value such as 12345, the server would not start.

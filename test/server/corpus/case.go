@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
@@ -92,9 +93,13 @@ func shipped(rel *release.Release, name string) []byte {
 
 // resolved returns the result that distribution.Resolve would return for the case if its line were offered.
 func (c *Case) resolved() distribution.Resolved {
-	name := c.Object.Spec.Distribution.Name
+	name, version := c.Object.Spec.Distribution.Name, c.Release.Version
+	// Some distributions are published for a few releases of a line only.
+	if last, err := distribution.Resolve(name, "", c.Release.Line, nil); err == nil && !slices.Contains(distribution.Versions(name), version) {
+		version = last.Version
+	}
 	return distribution.Resolved{
-		Name: name, Version: c.Release.Version, Image: "docker.io/ogxai/distribution-" + name + ":" + c.Release.Version,
+		Name: name, Version: version, Image: "docker.io/ogxai/distribution-" + name + ":" + version,
 		Release: c.Release, Exact: true, DetectedBy: distribution.ByVersion, Base: c.Base,
 	}
 }

@@ -124,7 +124,14 @@ func (n *negatives) typesOfOthers() {
 			addProvider(config, api, fields{"provider_id": "another", "provider_type": providerType})
 		}))
 	}
+	inBase := func(check, providerType string) {
+		n.refused(check, providerType, n.inBase(func(config fields) {
+			addProvider(config, "inference", fields{"provider_id": "another", "provider_type": providerType})
+		}))
+	}
 	unknown("provider/type-of-another-api", "tool_runtime", "vllm", "remote::vllm")
+	inBase("provider/unknown-type-of-the-base", "remote::qwertzuiop")
+	inBase("provider/type-of-the-base-without-its-prefix", "vllm")
 	if _, ok := n.rel.ResolveType("vector_io", "neo4j"); !ok {
 		unknown("provider/type-of-a-later-release", "vector_io", "neo4j", "remote::neo4j")
 		unknown("provider/slip-in-a-type-of-a-later-release", "vector_io", "neo4", "remote::neo4")

@@ -53,10 +53,11 @@ var toldElsewhere = map[string]string{
 	"text that matches ":                                            "the engine has a description for every pattern in the release data",
 	"a value other than ":                                           "the engine has no case of a key with excluded values: TestTextLimits of package schema",
 	"remove one of the two providers":                               external,
-	"nothing in the spec sets the variable %s; if %s does not set it either, the server does not start: %s": ownConfig,
-	"a source in spec.workload.overrides.envFrom":                                                           ownConfig,
-	"the image":                ownConfig,
-	"remove the API from apis": ownConfig,
+	"the image":                                                     ownImage,
+	", so the server starts only if the image adds this type":       ownImage,
+	"any known release":                                             ownImage,
+	", so the server does not start if the variable ":               "only with envFrom, and then the server can start: TestUnknownTypes",
+	"remove the API from apis":                                      ownConfig,
 	"with %s and a provider of the API %s, the server does not start without this store; add the store": ownConfig,
 	"remove this provider": ownConfig,
 	"is a credential in clear text, which anyone who can pull the image can read; ":     labels,
@@ -70,6 +71,7 @@ const (
 	labels   = "only for a configuration in the label of an image: TestClearText"
 	// A case is a stack whose configuration the operator generates.
 	ownConfig = "only for a user's own configuration: TestOverride, TestOverrideVariables"
+	ownImage  = "only for an image that is not published: TestUnknownTypes, TestOverrideVariables"
 	many      = "TestManyFindings, TestManyNames: a case is one mistake"
 )
 

@@ -18,6 +18,7 @@ func (n *negatives) scalars() {
 	tell("wrong-type/number", "max_tokens", "many")
 	tell("wrong-type/text", "api_token", 12345)
 	tell("wrong-type/list", "max_tokens", []any{1})
+	tell("wrong-type/reference-to-a-secret", "max_tokens", ref("numbers", "max"))
 	tell("wrong-type/no-boolean", "refresh_models", "maybe")
 	n.wrongURL()
 	n.variableForAList()

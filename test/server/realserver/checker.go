@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -220,7 +221,12 @@ func (c *Checker) exchange(ctx context.Context, request Request) (Verdict, error
 	}
 	// The process stops its work at the time limit. If it cannot stop because the server waits in a thread, the checker
 	// kills the process.
-	late := time.AfterFunc(time.Duration(request.Seconds+60)*time.Second, c.kill)
+	limit := time.Duration(request.Seconds+60) * time.Second
+	var killed atomic.Bool
+	late := time.AfterFunc(limit, func() {
+		killed.Store(true)
+		c.kill()
+	})
 	defer late.Stop()
 	defer context.AfterFunc(ctx, c.kill)()
 	_, err = c.stdin.Write(append(line, '\n'))
@@ -230,6 +236,9 @@ func (c *Checker) exchange(ctx context.Context, request Request) (Verdict, error
 	}
 	if err != nil {
 		c.Close()
+		if killed.Load() {
+			return Verdict{Phase: ended, Error: "Timeout", Message: fmt.Sprintf("the checker killed the process after %s", limit), Late: true}, nil
+		}
 		return Verdict{Phase: ended, Error: "Exit", Message: "the process ended without an answer: " + err.Error()}, nil
 	}
 	var given Verdict

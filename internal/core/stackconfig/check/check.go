@@ -30,6 +30,7 @@ func (c *checker) rules(sections func()) {
 	misspelled(c.Root, "", c.warnAt)
 	c.apis()
 	sections()
+	c.unknownTypes()
 	c.providers()
 	c.unrouted()
 	c.credentials()

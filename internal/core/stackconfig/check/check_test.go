@@ -37,6 +37,7 @@ func TestConfiguration(t *testing.T) {
 				t.Fatal(err)
 			}
 			d := draft.New(base, &intent.Intent{}, release.Default(), "")
+			d.Published = true
 			draft.Resolve(d)
 			directories := check.Configuration(d, nil)
 			if diff := cmp.Diff(tt.directories, directories); diff != "" {

@@ -2,22 +2,15 @@ package check
 
 import (
 	"errors"
-	"fmt"
-	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/envref"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/externalprovider"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/baseconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/draft"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/providers"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/schema"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/yamlnode"
 )
 
 // pathOverride is the field that names a user's own configuration.
@@ -27,10 +20,14 @@ const pathOverride = "spec.overrideConfig"
 type Pod struct {
 	// Release is the server's release.
 	Release *release.Release
+	// ReleaseUnknown reports whether Release is a guess.
+	ReleaseUnknown bool
 	// Published reports whether the image is a published one. Another image can add provider types and set variables.
 	Published bool
 	// Variables lists, sorted, the variables that the pod sets.
 	Variables []string
+	// ServiceLinks reports whether the kubelet sets the variables of the Services in the namespace.
+	ServiceLinks bool
 	// MoreVariables reports whether envFrom can set further variables, whose names are unknown.
 	MoreVariables bool
 	// ReadinessProbe reports whether the user replaces the readiness probe.
@@ -54,14 +51,12 @@ func Override(data []byte, pod Pod) (field.ErrorList, []draft.Finding) {
 		Container: intent.Container{ReadinessProbe: pod.ReadinessProbe},
 	}
 	d := draft.New(base, in, pod.Release, "")
+	d.Published, d.OwnBase = pod.Published, true
 	draft.Resolve(d)
 	c := overrideChecker{checker: checker{
 		Draft: d, Finder: draft.NewFinder(d), choices: make(map[string]string), own: &pod,
 	}}
-	c.rules(func() {
-		c.sections(root)
-		c.types()
-	})
+	c.rules(func() { c.sections(root) })
 	report := d.Finish()
 	warnings := make([]draft.Finding, 0, len(report.Warnings))
 	for _, finding := range report.Warnings {
@@ -127,52 +122,12 @@ type overrideChecker struct{ checker }
 func (c *overrideChecker) sections(root *yaml.Node) {
 	problems := c.Release.TopLevel.Check(root)
 	for i := range problems {
-		p, value := &problems[i], c.NodeAt(problems[i].Path)
-		switch {
+		switch p := &problems[i]; {
 		case strings.HasPrefix(p.Path, backendsPath):
 		case p.Fatal:
 			c.Fail(ownError(p.Path, p.Message()+c.unsetNote(p.Path)))
-		case p.Kind == schema.UnknownKey && value != nil && value.Kind == yaml.SequenceNode && len(value.Content) == 0:
-			// an empty list that only other releases read has no effect
-		default:
+		case !c.told(p, p.Path):
 			c.warnAt(p.Path, c.messageOf(p, p.Path))
 		}
 	}
-}
-
-// types reports providers whose type the release does not have, and the keys that the server ignores.
-func (c *overrideChecker) types() {
-	external := !yamlnode.IsNull(yamlnode.Get(c.Root, "external_providers_dir"))
-	for path, e := range c.Index.All {
-		api, known := c.Release.API(e.API)
-		switch {
-		case !known || !api.Providable || !c.mayExist(e):
-		case e.Kind == nil && !external && yamlnode.Get(e.Node, "module") == nil &&
-			!envref.In(e.ProviderType) && e.ProviderType != externalprovider.UnknownType:
-			c.unknownType(path, e)
-		case e.Kind != nil && e.Enabled:
-			problems := e.Kind.Config.Check(yamlnode.Get(e.Node, "config"))
-			for i := range problems {
-				if !problems[i].Fatal {
-					c.warnAt(draft.JoinPath(path+".config", problems[i].Path), problems[i].Message())
-				}
-			}
-		}
-	}
-}
-
-// mayExist reports whether the server creates a provider when the variables of the pod are set.
-func (c *overrideChecker) mayExist(e *draft.Provider) bool {
-	return e.ID != draft.DisabledID && (e.Condition == "" || c.Intent.MoreVariables || !c.own.Published ||
-		slices.Contains(c.Intent.Variables, e.Condition))
-}
-
-func (c *overrideChecker) unknownType(path string, e *draft.Provider) {
-	message := fmt.Sprintf("%q is not a type of %s provider in release %s%s", e.ProviderType, draft.APIField(e.API),
-		c.Release.Line, providers.MeantType(c.Draft, &intent.Provider{API: e.API, Type: e.ProviderType}))
-	if c.own.Published {
-		c.Fail(ownError(path, message))
-		return
-	}
-	c.warnAt(path, message)
 }

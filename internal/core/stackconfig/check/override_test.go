@@ -113,7 +113,8 @@ func TestOverrideVariables(t *testing.T) {
 		"unset":          {"OWN", check.Pod{Published: true}, "error "},
 		"set":            {"OWN", check.Pod{Published: true, Variables: []string{"OWN"}}, ""},
 		"of the runtime": {"HOME", check.Pod{Published: true}, ""},
-		"of a Service":   {"REDIS_SERVICE_HOST", check.Pod{Published: true}, unset + "REDIS_SERVICE_HOST; if a Service does not"},
+		"of a Service":   {"REDIS_SERVICE_HOST", check.Pod{Published: true, ServiceLinks: true}, unset + "REDIS_SERVICE_HOST; if a Service does not"},
+		"of no Service":  {"REDIS_SERVICE_HOST", check.Pod{Published: true}, "error "},
 		"envFrom":        {"OWN", check.Pod{Published: true, MoreVariables: true}, unset + "OWN; if a source in spec.workload.overrides.envFrom does not"},
 		"another image":  {"OWN", check.Pod{}, unset + "OWN; if the image does not"},
 	} {

@@ -2,8 +2,10 @@ package check
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/draft"
@@ -26,17 +28,30 @@ func (c *checker) problem(p *schema.Problem, path string) {
 		})
 	case p.Fatal:
 		c.failAt(path, func() string { return p.Message() + c.unsetNote(path) })
-	case origin.Path != nil && c.WarningsFull():
+	case origin.Path == nil && (origin != draft.FromBase || !c.OwnBase || c.told(p, path)):
+	case c.WarningsFull():
 		c.CountWarning() // building the message would take longer than the rest of the check
-	case origin.Path != nil:
-		c.Warn(draft.Finding{Path: origin.Path.String(), ConfigPath: path, Message: c.messageOf(p, path)})
+	default:
+		c.warnAt(path, c.messageOf(p, path))
 	}
+}
+
+// told reports whether a key that the server ignores needs no warning of its own: an empty list that only other releases
+// read has no effect in any release, and warnDropped reports a list of resources as a whole.
+func (c *checker) told(p *schema.Problem, path string) bool {
+	value := c.NodeAt(path)
+	if p.Kind == schema.UnknownKey && value != nil && value.Kind == yaml.SequenceNode && len(value.Content) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(c.Release.Resources(), func(known release.Resource) bool {
+		return known.Dropped && strings.HasPrefix(path, draft.JoinPath(known.Section, known.Kind))
+	})
 }
 
 // warnIgnoredSection warns about the sections of a base that this release ignores and another release reads, because
 // such a section has an effect in the other release (server fact 65). It does not report keys that no release has.
 func (c *checker) warnIgnoredSection(p *schema.Problem) {
-	if p.Kind != schema.UnknownKey || c.OriginAt(p.Path).Path != nil || yamlnode.Len(c.NodeAt(p.Path)) == 0 {
+	if p.Kind != schema.UnknownKey || c.OwnBase || c.OriginAt(p.Path).Path != nil || yamlnode.Len(c.NodeAt(p.Path)) == 0 {
 		return
 	}
 	known := c.messageOf(p, p.Path)

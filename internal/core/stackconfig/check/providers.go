@@ -108,6 +108,12 @@ func (c *checker) providerProblem(e *draft.Provider, p *schema.Problem, path str
 		c.unsetKey(e, p, draft.JoinPath(path, p.Path))
 		return
 	}
+	if at := draft.JoinPath(path, p.Path); e.User != nil && p.Fatal && yamlnode.Get(c.NodeAt(at), "secretKeyRef") != nil {
+		c.failAt(at, func() string {
+			return p.Message() + "; for the value of a Secret, use secretRefs, or set a variable in spec.secretEnv and write ${env.NAME} here"
+		})
+		return
+	}
 	if p.Kind != schema.MissingKey || e.User == nil {
 		c.problem(p, draft.JoinPath(path, p.Path))
 		return

@@ -67,7 +67,7 @@ func (c *checker) unsetNote(path string) string {
 // draft.DisabledID.
 func (c *checker) variables() {
 	// Most configurations have no such variable, and anyUnset is faster than variablesOf, which builds the paths.
-	if (!c.Intent.MoreVariables || c.own != nil) && c.anyUnset(c.Root) {
+	if c.anyUnset(c.Root) {
 		c.variablesOf(c.Root, "")
 	}
 }
@@ -110,8 +110,7 @@ func containsDollar(node *yaml.Node) bool {
 func (c *checker) unsetIn(text string) []string {
 	var names []string
 	for found := range envref.Lookalike.All(text) {
-		if found.Operator == "" && found.Replaced() && !c.IsSet(found.Name) &&
-			(c.own == nil || !slices.Contains(runtimeVariables, found.Name)) {
+		if found.Operator == "" && found.Replaced() && !c.IsSet(found.Name) && !slices.Contains(runtimeVariables, found.Name) {
 			names = append(names, found.Name)
 		}
 	}
@@ -145,9 +144,9 @@ func (c *checker) variablesOfText(text, path string) {
 		if c.OriginAt(path).Path != nil || c.own != nil {
 			remedy += fmt.Sprintf(", or give it a default, ${env.%s:=…}", name)
 		}
-		if c.own != nil && (!c.own.Published || c.Intent.MoreVariables || isServiceLink(name)) {
+		if source := c.otherSource(name); source != "" {
 			c.warnAt(path, fmt.Sprintf("nothing in the spec sets the variable %s; if %s does not set it either, the server does not start: %s",
-				name, c.otherSource(name), remedy))
+				name, source, remedy))
 			continue
 		}
 		c.failAt(path, func() string {
@@ -156,15 +155,17 @@ func (c *checker) variablesOfText(text, path string) {
 	}
 }
 
-// otherSource returns the source outside the spec that can set a variable.
+// otherSource returns the source outside the spec that can set a variable, or an empty string if there is none.
 func (c *checker) otherSource(name string) string {
 	switch {
-	case isServiceLink(name):
+	case isServiceLink(name) && (strings.HasPrefix(name, "KUBERNETES_") || c.own != nil && c.own.ServiceLinks):
 		return "a Service"
+	case !c.Published:
+		return "the image"
 	case c.Intent.MoreVariables:
 		return "a source in spec.workload.overrides.envFrom"
 	default:
-		return "the image"
+		return ""
 	}
 }
 

@@ -21,6 +21,10 @@ type Draft struct {
 	// Release is the release that reads the configuration, or the best guess if Unknown is true.
 	Release *release.Release
 	Unknown bool
+	// Published reports whether the image is a published one. Another image can add provider types and set variables.
+	Published bool
+	// OwnBase reports whether the user wrote the base. If so, the user also gets warnings about keys that Release ignores.
+	OwnBase bool
 	// Root is the tree of the configuration.
 	Root *yaml.Node
 	// Base is the root of the tree of the base configuration. Do not change it.

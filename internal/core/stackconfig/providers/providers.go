@@ -73,6 +73,9 @@ func MeantType(d *draft.Draft, p *intent.Provider) string {
 			return gone
 		}
 	}
+	if kind, ok := d.Release.ResolveType(p.API, p.Type); ok { // a short name in a configuration
+		return fmt.Sprintf("; did you mean %q?", kind.Type)
+	}
 	if lines := release.LinesWith(p.API, p.Type); len(lines) > 0 {
 		return "; releases that have it: " + strings.Join(lines, ", ")
 	}

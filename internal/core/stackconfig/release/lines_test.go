@@ -75,6 +75,7 @@ func TestNearestTypeOfAny(t *testing.T) {
 	for _, tt := range []struct{ api, given, want string }{
 		{"vector_io", "neo4", "remote::neo4j"},
 		{"vector_io", "remote::neo4", "remote::neo4j"},
+		{"vector_io", "remote::milvsu", "remote::milvus"},
 		{"inference", "vlm", "remote::vllm"},
 		{"inference", "nothing-like-it", ""},
 		{"nothing", "vllm", ""},

@@ -1,7 +1,6 @@
 package release
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/provider"
@@ -152,6 +151,7 @@ func (r *Release) NearestType(api, name string) string {
 	return nearestType(r.ProviderTypes(api), name)
 }
 
+// nearestType compares the names without their prefixes, because a prefix makes all names similar.
 func nearestType(types []string, name string) string {
 	_, bare, full := strings.Cut(name, "::")
 	if !full {
@@ -161,14 +161,20 @@ func nearestType(types []string, name string) string {
 	for i, t := range types {
 		_, short[i], _ = strings.Cut(t, "::")
 	}
-	i := slices.Index(short, suggest.Nearest(bare, short))
-	if full && (i < 0 || short[i] != bare) { // the prefix can have a typo too
-		return suggest.Nearest(name, types)
+	nearest := suggest.Nearest(bare, short)
+	var same []string
+	for i, t := range types {
+		if nearest != "" && short[i] == nearest {
+			same = append(same, t)
+		}
 	}
-	if i < 0 {
+	if found := suggest.Nearest(name, same); full && found != "" {
+		return found
+	}
+	if len(same) == 0 {
 		return ""
 	}
-	return types[i]
+	return same[0]
 }
 
 // Removal returns the removal of a part that earlier releases had, for example ("api", "telemetry").

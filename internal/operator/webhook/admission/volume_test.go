@@ -115,5 +115,6 @@ func liveConfigMap(_ context.Context, key client.ObjectKey) (*corev1.ConfigMap, 
 	return &corev1.ConfigMap{Data: map[string]string{
 		"config.yaml": "version: 2\nproviders: {inference: [{provider_id: vllm, provider_type: remote::vllm, config: {base_url: 'http://vllm:8000', max_tokns: 1, api_token: sk-hidden}}]}\n",
 		"broken":      "apis: [",
+		"type":        "version: 2\nproviders: {inference: [{provider_id: hidden, provider_type: 'remote::sk-hidden'}]}\n",
 	}}, nil
 }
