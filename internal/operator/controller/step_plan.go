@@ -30,6 +30,8 @@ type planned struct {
 	plan  *plan.Plan
 	// hostOwner is another stack that owns the requested host name. Nil means that there is none.
 	hostOwner *hostname.Owner
+	// mayHave reports whether the stack may have a host name that the cluster chose for it.
+	mayHave func(host string) bool
 	// derived holds the values of the Secret with connection parts. The operator computes these values from the values of
 	// other Secrets.
 	derived map[string][]byte
@@ -84,6 +86,10 @@ func (r *Reconciler) complete(ctx context.Context, made *planned, config operato
 	}
 	made.hostOwner, err = claimed.Owner(in.Object, in.Bounds)
 	in.Unexposed = made.hostOwner != nil
+	made.mayHave = func(host string) bool {
+		owner, err := claimed.OwnerOf(host, in.Object)
+		return owner == nil && err == nil
+	}
 	return err
 }
 
