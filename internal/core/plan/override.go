@@ -93,10 +93,15 @@ func (p *Plan) keepOfEveryRelease(in Input, data []byte, errs *field.ErrorList, 
 			break
 		}
 		others, told := check.Override(data, p.pod(in, match.Release))
-		*errs = slices.DeleteFunc(*errs, func(one *field.Error) bool {
-			return !slices.ContainsFunc(others, func(other *field.Error) bool { return placeOf(other) == placeOf(one) })
-		})
-		*warnings = slices.DeleteFunc(*warnings, func(one stackconfig.Finding) bool { return !slices.Contains(told, one) })
+		places, known := map[string]bool{}, map[stackconfig.Finding]bool{} // a configuration can cause tens of thousands
+		for _, other := range others {
+			places[placeOf(other)] = true
+		}
+		for _, one := range told {
+			known[one] = true
+		}
+		*errs = slices.DeleteFunc(*errs, func(one *field.Error) bool { return !places[placeOf(one)] })
+		*warnings = slices.DeleteFunc(*warnings, func(one stackconfig.Finding) bool { return !known[one] })
 	}
 }
 

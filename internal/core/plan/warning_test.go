@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -22,6 +23,29 @@ func TestWarnings(t *testing.T) {
 	}
 	if len(ofSpec) != 1 {
 		t.Error("the warnings about the spec changed")
+	}
+}
+
+// TestManyWarnings checks that the time does not grow with the square of the number of warnings: a ConfigMap of a
+// tenant can cause 70,000.
+func TestManyWarnings(t *testing.T) {
+	took := func(count int) time.Duration {
+		findings := make([]stackconfig.Finding, count)
+		for i := range findings {
+			findings[i].Message = fmt.Sprintf("line %06d", i)
+		}
+		least := time.Hour
+		for range 3 {
+			began := time.Now()
+			if got := len(plan.Warnings(nil, findings)); got != count {
+				t.Fatalf("%d warnings, want %d", got, count)
+			}
+			least = min(least, time.Since(began))
+		}
+		return least
+	}
+	if few, many := took(1_000), took(32_000); many > 4*32*few {
+		t.Errorf("32000 warnings take %v, 1000 take %v", many, few)
 	}
 }
 
