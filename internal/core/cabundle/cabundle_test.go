@@ -62,23 +62,16 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestReadManyBlocks checks that the time for a text does not grow with the square of the number of its blocks, and that
-// the lines are right. A ConfigMap of a tenant can hold 90,000 blocks.
+// TestReadManyBlocks checks that the time for a text does not grow with the square of the number of its blocks, which
+// would be many times the limit here, and that the lines are right. A ConfigMap of a tenant can hold 90,000 blocks.
 func TestReadManyBlocks(t *testing.T) {
-	took := func(blocks int) time.Duration {
-		text := []byte(strings.Repeat("-----BEGIN \n", blocks))
-		least := time.Hour
-		for range 3 {
-			began := time.Now()
-			if _, problems := cabundle.Read(text); len(problems) != blocks || problems[blocks-1].Line != blocks {
-				t.Fatalf("%d problems, want %d", len(problems), blocks)
-			}
-			least = min(least, time.Since(began))
-		}
-		return least
+	const blocks = 600_000
+	text, began := []byte(strings.Repeat("-----BEGIN \n", blocks)), time.Now()
+	if _, problems := cabundle.Read(text); len(problems) != blocks || problems[blocks-1].Line != blocks {
+		t.Fatalf("%d problems, want %d", len(problems), blocks)
 	}
-	if few, many := took(2_500), took(80_000); many > 4*32*few {
-		t.Errorf("80000 blocks take %v, 2500 take %v", many, few)
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("%d blocks take %v", blocks, took)
 	}
 }
 

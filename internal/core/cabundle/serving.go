@@ -37,7 +37,7 @@ func NewServing(chain, authorities []byte) *Serving {
 		case block.Type != certificateType || err != nil:
 		case serving.leaf == nil:
 			serving.leaf = certificate
-		case hasLongKey(certificate):
+		case HasLongKey(certificate):
 		default:
 			serving.intermediates.AddCert(certificate)
 		}
@@ -58,8 +58,8 @@ func NewServing(chain, authorities []byte) *Serving {
 	return serving
 }
 
-// hasLongKey reports whether signatures must not be verified with the key of a certificate, because it takes too long.
-func hasLongKey(certificate *x509.Certificate) bool {
+// HasLongKey reports whether signatures must not be verified with the key of a certificate, because it takes too long.
+func HasLongKey(certificate *x509.Certificate) bool {
 	key, ok := certificate.PublicKey.(*rsa.PublicKey)
 	return ok && key.N.BitLen() > maxRSABits
 }

@@ -26,26 +26,19 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// TestManyWarnings checks that the time does not grow with the square of the number of warnings: a ConfigMap of a
-// tenant can cause 70,000.
+// TestManyWarnings checks that the time does not grow with the square of the number of warnings, which would be many
+// times the limit here: a ConfigMap of a tenant can cause 70,000.
 func TestManyWarnings(t *testing.T) {
-	took := func(count int) time.Duration {
-		findings := make([]stackconfig.Finding, count)
-		for i := range findings {
-			findings[i].Message = fmt.Sprintf("line %06d", i)
-		}
-		least := time.Hour
-		for range 3 {
-			began := time.Now()
-			if got := len(plan.Warnings(nil, findings)); got != count {
-				t.Fatalf("%d warnings, want %d", got, count)
-			}
-			least = min(least, time.Since(began))
-		}
-		return least
+	findings := make([]stackconfig.Finding, 200_000)
+	for i := range findings {
+		findings[i].Message = fmt.Sprintf("line %06d", i)
 	}
-	if few, many := took(1_000), took(32_000); many > 4*32*few {
-		t.Errorf("32000 warnings take %v, 1000 take %v", many, few)
+	began := time.Now()
+	if got := len(plan.Warnings(nil, findings)); got != len(findings) {
+		t.Errorf("%d warnings, want %d", got, len(findings))
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("%d warnings take %v", len(findings), took)
 	}
 }
 

@@ -220,6 +220,10 @@ func TestRunningRoute(t *testing.T) {
 		env.Update(t, forged)
 		setRouteStatus(t, env, forged, "ingress", "Admitted", "True", "", "")
 		env.WaitUntilIdle(t, version)
+		attacker := &v1alpha2.LlamaStackDistribution{}
+		if env.Get(t, "attacker", attacker); attacker.Status.RouteURL == "https://llama.example.com" {
+			t.Error("the status of a Route gives the host name of another stack to its own stack")
+		}
 	}
 	env.WaitForRouteURL(t, "attacker", "https://own.example.com")
 	env.WaitForRouteURL(t, "my", "https://llama.example.com")
