@@ -265,3 +265,24 @@ func TestConfigMapsOfAllNamespaces(t *testing.T) {
 	}
 	runtime.KeepAlive(of)
 }
+
+// TestConfigMapsOfManyKeys checks that the names of keys count, also of those that a ConfigMap lacks. Their stack's
+// spec is not in memory.
+func TestConfigMapsOfManyKeys(t *testing.T) {
+	of := resolve.NewConfigMaps(&filled{keys: 1, size: 64}, &filled{keys: 1, size: 64})
+	before := heap()
+	for i := range 700 {
+		use := intent.ConfigMapUse{Name: fmt.Sprint("c", i), Keys: []string{"k0"}}
+		for k := range 500 {
+			use.Keys = append(use.Keys, fmt.Sprintf("%0*d", 253, i*500+k))
+		}
+		stack := types.NamespacedName{Namespace: "loud", Name: fmt.Sprint("stack", i)}
+		if _, err := of.Get(t.Context(), stack, []intent.ConfigMapUse{use}, &resolve.Budget{}); err == nil {
+			t.Fatal("a missing key is not reported")
+		}
+	}
+	if more := int64(heap()) - int64(before); more > 48<<20 {
+		t.Errorf("%d MiB are kept for the names of keys, want 32 MiB", more>>20)
+	}
+	runtime.KeepAlive(of)
+}

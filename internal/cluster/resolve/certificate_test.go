@@ -65,6 +65,11 @@ func TestCertificates(t *testing.T) {
 			corev1.SecretTypeOpaque, pair(certificate, key), v1alpha2.ReasonSecretValueUnusable,
 			`Secret "tls" in namespace "ns" has the type "Opaque"; create the Secret again with the type kubernetes.io/tls`,
 		},
+		"a long key, which would take minutes": {
+			"", pair(certificate, append(block("XPRIVATE KEY", "x"), block("RSA PRIVATE KEY", strings.Repeat("x", 11<<10))...)),
+			v1alpha2.ReasonSecretValueUnusable,
+			`Secret "tls" in namespace "ns" has a private key of more than 10240 bytes under tls.key; use a shorter key`,
+		},
 		"no key": {
 			"",
 			map[string][]byte{"tls.crt": certificate},

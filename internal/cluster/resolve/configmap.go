@@ -70,6 +70,9 @@ func contentOf(configMap *corev1.ConfigMap, keys []string) *content {
 // fixed returns the size of the parts of a content that are not shared with other contents.
 func (c *content) fixed() int {
 	total := len(c.allows) + len(c.controller)
+	for _, key := range c.keys { // also those that the ConfigMap lacks
+		total += len(key)
+	}
 	for key := range c.data {
 		total += len(key)
 	}

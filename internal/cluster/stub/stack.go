@@ -30,6 +30,9 @@ const (
 	maxAccepted = 16 << 10
 	// maxProblem is the maximum size, in bytes, of the kept mark of a spec that cannot be read.
 	maxProblem = 4 << 10
+	// maxDistribution is the maximum size, in bytes, of each kept text of a distribution. Longer ones are invalid, but the
+	// schema of v1alpha1 has no limit for them.
+	maxDistribution = 1 << 10
 	// maxOtherWrites is the maximum number of kept managed fields.
 	maxOtherWrites = 16
 
@@ -63,10 +66,12 @@ func ReduceStack(object any) (any, error) {
 	return kept, err
 }
 
-// Outline returns the outline of a spec, which is what the operator compares between stacks. The schema bounds the
-// length of its parts.
+// Outline returns the outline of a spec, which is what the operator compares between stacks. Each of its parts is short.
 func Outline(spec *v1alpha2.LlamaStackDistributionSpec) (v1alpha2.LlamaStackDistributionSpec, error) {
 	kept := v1alpha2.LlamaStackDistributionSpec{Distribution: *spec.Distribution.DeepCopy()}
+	for _, text := range []*string{&kept.Distribution.Name, &kept.Distribution.Image, &kept.Distribution.Version} {
+		*text = Short(*text, maxDistribution)
+	}
 	if spec.Networking == nil {
 		return kept, nil
 	}

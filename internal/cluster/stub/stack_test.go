@@ -90,7 +90,8 @@ func long(name string) *v1alpha2.LlamaStackDistribution {
 		})
 	}
 	stack.Spec.Distribution.Name = "starter"
-	stack.Spec.Settings = &apiextensionsv1.JSON{Raw: []byte(`"` + strings.Repeat("x", 100<<10) + `"`)}
+	stack.Spec.Distribution.Image = strings.Repeat("x", 50<<10) // v1alpha1 has no limit
+	stack.Spec.Settings = &apiextensionsv1.JSON{Raw: []byte(`"` + strings.Repeat("x", 50<<10) + `"`)}
 	stack.Spec.Networking = &v1alpha2.NetworkingSpec{Expose: &v1alpha2.Expose{Raw: []byte(
 		`{"hostname":"a.example.com","annotations":{"a":"` + strings.Repeat("x", 150<<10) + `"}}`)}}
 	return stack
@@ -131,6 +132,7 @@ func TestOutline(t *testing.T) {
 	}
 	cached := object.(*v1alpha2.LlamaStackDistribution)
 	want := v1alpha2.LlamaStackDistributionSpec{Distribution: stored.Spec.Distribution}
+	want.Distribution.Image = want.Distribution.Image[:maxDistribution]
 	want.Networking = &v1alpha2.NetworkingSpec{Expose: &v1alpha2.Expose{Raw: []byte(`{"hostname":"a.example.com"}`)}}
 	if diff := cmp.Diff(want, cached.Spec); diff != "" {
 		t.Errorf("outline (-want +got):\n%s", diff)

@@ -62,6 +62,19 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// TestReadManyBlocks checks that the time for a text does not grow with the square of the number of its blocks, which
+// would be many times the limit here, and that the lines are right. A ConfigMap of a tenant can hold 90,000 blocks.
+func TestReadManyBlocks(t *testing.T) {
+	const blocks = 600_000
+	text, began := []byte(strings.Repeat("-----BEGIN \n", blocks)), time.Now()
+	if _, problems := cabundle.Read(text); len(problems) != blocks || problems[blocks-1].Line != blocks {
+		t.Fatalf("%d problems, want %d", len(problems), blocks)
+	}
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("%d blocks take %v", blocks, took)
+	}
+}
+
 // An empty key is ignored, as long as another key has content.
 func TestKeys(t *testing.T) {
 	one, _ := certificate(t)

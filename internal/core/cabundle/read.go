@@ -73,13 +73,14 @@ func LeaveOut(content map[string][]byte, all map[string][]Problem) (problems, le
 // Read reads a text of PEM blocks. It returns the certificates in DER form and in order, and a problem for every block
 // that is not a certificate. It ignores text between the blocks, and reports no problem for an empty text.
 func Read(text []byte) (certificates [][]byte, problems []Problem) {
+	line := 1
 	for at := 0; ; {
 		next := bytes.Index(text[at:], []byte(begin))
 		if next < 0 {
 			break
 		}
+		line += bytes.Count(text[at:at+next], []byte("\n"))
 		at += next
-		line := 1 + bytes.Count(text[:at], []byte("\n"))
 		end := len(text)
 		if following := bytes.Index(text[at+len(begin):], []byte(begin)); following >= 0 {
 			end = at + len(begin) + following
@@ -91,6 +92,7 @@ func Read(text []byte) (certificates [][]byte, problems []Problem) {
 		} else {
 			certificates = append(certificates, certificate)
 		}
+		line += bytes.Count(text[at:end], []byte("\n"))
 		at = end
 	}
 	if len(certificates)+len(problems) == 0 && len(bytes.TrimSpace(text)) > 0 {

@@ -2,6 +2,7 @@ package cabundle
 
 import (
 	"bytes"
+	"crypto/rsa"
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
@@ -36,6 +37,7 @@ func NewServing(chain, authorities []byte) *Serving {
 		case block.Type != certificateType || err != nil:
 		case serving.leaf == nil:
 			serving.leaf = certificate
+		case HasLongKey(certificate):
 		default:
 			serving.intermediates.AddCert(certificate)
 		}
@@ -54,6 +56,12 @@ func NewServing(chain, authorities []byte) *Serving {
 	}
 	serving.Authorities = found
 	return serving
+}
+
+// HasLongKey reports whether signatures must not be verified with the key of a certificate, because it takes too long.
+func HasLongKey(certificate *x509.Certificate) bool {
+	key, ok := certificate.PublicKey.(*rsa.PublicKey)
+	return ok && key.N.BitLen() > maxRSABits
 }
 
 // AuthoritiesPEM returns the authorities in PEM format, or nil if there are none.

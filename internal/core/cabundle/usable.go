@@ -45,7 +45,7 @@ func CheckSecret(secret *corev1.Secret, now time.Time) error {
 
 // ParseLeaf returns the first certificate of a chain, which is the certificate of the server.
 func ParseLeaf(data []byte) (*x509.Certificate, error) {
-	block := findPEM(data, func(kind string) bool { return kind == "CERTIFICATE" })
+	block := findPEM(data, func(block *pem.Block) bool { return block.Type == certificateType })
 	if block == nil {
 		return nil, fmt.Errorf("has no certificate in PEM format under %s; store the certificate in PEM format",
 			corev1.TLSCertKey)
@@ -57,15 +57,25 @@ func ParseLeaf(data []byte) (*x509.Certificate, error) {
 	return certificate, nil
 }
 
+// These are the limits of keys. The time for an RSA key grows with more than the square of its length: a key of 300 KB
+// takes minutes. TLS clients reject an RSA key of more than 16,384 bits, whose private key has 9 KiB.
+const (
+	maxKey     = 10 << 10
+	maxRSABits = 16 << 10
+)
+
 // checkKey returns an error for a private key that cannot be used with any certificate, so that such a key is not
 // reported as the key for a different certificate.
 func checkKey(data []byte) error {
-	block := findPEM(data, func(kind string) bool { return strings.HasSuffix(kind, "PRIVATE KEY") })
+	block := findPEM(data, isKey)
 	switch {
 	case block == nil:
 		return fmt.Errorf("has no private key in PEM format under %s; store the private key in PEM format", corev1.TLSPrivateKeyKey)
 	case block.Type == "ENCRYPTED PRIVATE KEY" || block.Headers["DEK-Info"] != "":
 		return fmt.Errorf("has a private key with a passphrase under %s; store the private key without the passphrase", corev1.TLSPrivateKeyKey)
+	}
+	if findPEM(data, func(block *pem.Block) bool { return isKey(block) && len(block.Bytes) > maxKey }) != nil {
+		return fmt.Errorf("has a private key of more than %d bytes under %s; use a shorter key", maxKey, corev1.TLSPrivateKeyKey)
 	}
 	_, pkcs1 := x509.ParsePKCS1PrivateKey(block.Bytes)
 	_, pkcs8 := x509.ParsePKCS8PrivateKey(block.Bytes)
@@ -76,11 +86,13 @@ func checkKey(data []byte) error {
 	return nil
 }
 
-// findPEM returns the first block of a wanted kind, or nil if there is no such block.
-func findPEM(data []byte, wanted func(kind string) bool) *pem.Block {
+func isKey(block *pem.Block) bool { return strings.HasSuffix(block.Type, "PRIVATE KEY") }
+
+// findPEM returns the first wanted block, or nil if there is no such block.
+func findPEM(data []byte, wanted func(*pem.Block) bool) *pem.Block {
 	for {
 		var block *pem.Block
-		if block, data = pem.Decode(data); block == nil || wanted(block.Type) {
+		if block, data = pem.Decode(data); block == nil || wanted(block) {
 			return block
 		}
 	}

@@ -49,10 +49,15 @@ func (o *Owner) Message(stack *v1alpha2.LlamaStackDistribution) string {
 // parameter rule contains the bounds of the stack.
 func (n *Names) Owner(stack *v1alpha2.LlamaStackDistribution, rule *bounds.Rule) (*Owner, error) {
 	host, ok := n.request(stack, rule)
-	switch {
-	case !ok:
+	if !ok {
 		return nil, nil
-	case n.isReserved(stack, host):
+	}
+	return n.OwnerOf(host, stack)
+}
+
+// OwnerOf is Owner for a host name that the stack may not request, such as one that the cluster chose for it.
+func (n *Names) OwnerOf(host string, stack *v1alpha2.LlamaStackDistribution) (*Owner, error) {
+	if n.isReserved(stack, host) {
 		return &Owner{Host: host}, nil
 	}
 	stacks, err := n.Stacks(host)

@@ -97,13 +97,18 @@ func (p *Plan) keepOfEveryRelease(in Input, data []byte, errs *field.ErrorList, 
 			break
 		}
 		others, told := check.Override(data, p.pod(in, match.Release))
-		*errs = slices.DeleteFunc(*errs, func(one *field.Error) bool {
-			return !slices.ContainsFunc(others, func(other *field.Error) bool { return placeOf(other) == placeOf(one) })
-		})
+		// A configuration can cause tens of thousands of findings.
+		places, paths, known := map[string]bool{}, map[string]bool{}, map[stackconfig.Finding]bool{}
+		for _, other := range others {
+			places[placeOf(other)] = true
+		}
+		for _, one := range told {
+			known[one] = true
+			paths[one.ConfigPath] = one.ConfigPath != ""
+		}
+		*errs = slices.DeleteFunc(*errs, func(one *field.Error) bool { return !places[placeOf(one)] })
 		*warnings = slices.DeleteFunc(*warnings, func(one stackconfig.Finding) bool {
-			return !slices.ContainsFunc(told, func(other stackconfig.Finding) bool {
-				return other == one || one.ConfigPath != "" && other.ConfigPath == one.ConfigPath
-			})
+			return !known[one] && !paths[one.ConfigPath]
 		})
 	}
 }

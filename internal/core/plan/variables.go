@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,18 +48,27 @@ func (p *Plan) variableWarnings(in Input) {
 		return
 	}
 	root := p.root()
-	reads := references(root)
+	var reads []string
+	isRead, isSet := map[string]bool{}, map[string]bool{}
+	for name := range references(root) {
+		if !isRead[name] {
+			isRead[name] = true
+			reads = append(reads, name)
+		}
+	}
 	for _, one := range all {
-		if slices.Contains(reads, one.name) {
+		isSet[one.name] = true
+	}
+	for _, one := range all {
+		if isRead[one.name] {
 			continue
 		}
 		if told := otherRelease(in, one.name); told != "" {
 			p.warn(one.path, "%s", told)
 			continue
 		}
-		for _, name := range reads {
-			isSet := slices.ContainsFunc(all, func(other variable) bool { return other.name == name })
-			if !isSet && suggest.IsSlip(one.name, name) {
+		for _, name := range reads[:min(len(reads), maxCompared)] {
+			if !isSet[name] && suggest.IsSlip(one.name, name) {
 				p.warn(one.path, "nothing in the server's configuration reads the variable %q; did you mean %q?", one.name, name)
 				break
 			}
@@ -67,23 +77,30 @@ func (p *Plan) variableWarnings(in Input) {
 	p.endpointVariables(in, root, all)
 }
 
+// maxCompared is the maximum number of variables that are compared with each of the user's variables. A usual
+// configuration reads less than a tenth of it. The user's own configuration can read 40,000.
+const maxCompared = 1000
+
 // references returns the variables that a configuration reads.
-func references(node *yaml.Node) []string {
+func references(node *yaml.Node) iter.Seq[string] {
+	return func(yield func(string) bool) { eachReference(node, yield) }
+}
+
+func eachReference(node *yaml.Node, yield func(string) bool) (more bool) {
 	if node == nil {
-		return nil
+		return true
 	}
-	var names []string
 	for found := range envref.Server.All(node.Value) {
-		names = append(names, found.Name)
-	}
-	for _, item := range node.Content {
-		for _, name := range references(item) {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
+		if !yield(found.Name) {
+			return false
 		}
 	}
-	return names
+	for _, item := range node.Content {
+		if !eachReference(item, yield) {
+			return false
+		}
+	}
+	return true
 }
 
 // otherRelease returns a message about a variable that only other releases read (server fact 40, server fact 41, server

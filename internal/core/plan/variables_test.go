@@ -68,3 +68,23 @@ func TestVariableWarnings(t *testing.T) {
 		}
 	}
 }
+
+// TestManyVariables checks that the work for the user's variables is bounded, although a configuration can read tens of
+// thousands of other variables.
+func TestManyVariables(t *testing.T) {
+	const count, users = 16_000, 100
+	var config, env strings.Builder
+	for i := range count {
+		fmt.Fprintf(&config, "- ${env.READ_%05d:=x}\n", i)
+	}
+	for i := range users {
+		fmt.Fprintf(&env, "{name: USER_%05d, value: x},", i)
+	}
+	in := input(t, ownConfig+"workload: {overrides: {env: ["+env.String()+"]}}\n")
+	in.Override.Data = []byte("distro_name: a\nproviders: {inference: []}\nx:\n" + config.String())
+	in.Override.Files = map[string][]byte{"server.yaml": in.Override.Data}
+	allocations := testing.AllocsPerRun(1, func() { build(t, in) })
+	if allocations > count*users {
+		t.Errorf("%.0f allocations for %d variables that the configuration reads, and %d of the user", allocations, count, users)
+	}
+}

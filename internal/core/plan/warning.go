@@ -10,9 +10,13 @@ import (
 // Warnings returns the warnings about the spec, and after them those of a plan that are not among them. The webhook,
 // the status and the command line report this list, so they use the same words.
 func Warnings(ofSpec []string, findings []stackconfig.Finding) []string {
-	warnings := slices.Clone(ofSpec)
-	for _, finding := range findings {
-		if text := finding.String(); !slices.Contains(warnings, text) {
+	warnings, seen := slices.Clone(ofSpec), map[string]bool{}
+	for _, text := range ofSpec {
+		seen[text] = true
+	}
+	for _, finding := range findings { // a ConfigMap can cause tens of thousands
+		if text := finding.String(); !seen[text] {
+			seen[text] = true
 			warnings = append(warnings, text)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -22,6 +23,22 @@ func TestWarnings(t *testing.T) {
 	}
 	if len(ofSpec) != 1 {
 		t.Error("the warnings about the spec changed")
+	}
+}
+
+// TestManyWarnings checks that the time does not grow with the square of the number of warnings, which would be many
+// times the limit here: a ConfigMap of a tenant can cause 70,000.
+func TestManyWarnings(t *testing.T) {
+	findings := make([]stackconfig.Finding, 200_000)
+	for i := range findings {
+		findings[i].Message = fmt.Sprintf("line %06d", i)
+	}
+	began := time.Now()
+	if got := len(plan.Warnings(nil, findings)); got != len(findings) {
+		t.Errorf("%d warnings, want %d", got, len(findings))
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("%d warnings take %v", len(findings), took)
 	}
 }
 

@@ -119,7 +119,7 @@ func (k *Known) Text(text string) string {
 		// If one value is a prefix of another, the longer one must come first.
 		var values []string
 		for value := range k.values {
-			values = append(values, written(value)...)
+			values = append(append(values, written(value)...), encoded(value)...)
 		}
 		for value := range k.withheld {
 			if isLong(value) && !k.names[value] && !k.values[value] {
@@ -134,6 +134,19 @@ func (k *Known) Text(text string) string {
 		k.replacer = strings.NewReplacer(pairs...)
 	}
 	return Text(k.replacer.Replace(text))
+}
+
+// encoded returns the parts of the base64 forms of a longer text that show a value, at each of the three positions that
+// the value can have in it.
+func encoded(value string) []string {
+	var forms []string
+	for before := range 3 {
+		text := base64.StdEncoding.EncodeToString(append(make([]byte, before), value...))
+		first, last := (before*8+5)/6, (before+len(value))*8/6 // other characters also depend on the text around
+		forms = append(forms, text[first:last], strings.NewReplacer("+", "-", "/", "_").Replace(text[first:last]))
+	}
+	slices.Sort(forms)
+	return slices.Compact(forms)
 }
 
 // written returns a value, and the value as programs write it into JSON, into a quoted text and into a URL.

@@ -79,6 +79,21 @@ func TestKnownWritten(t *testing.T) {
 	}
 }
 
+// TestKnownEncoded checks that a value is replaced in the base64 form of a longer text, in both alphabets.
+func TestKnownEncoded(t *testing.T) {
+	const value = "s3cr??t>>value"
+	var known redact.Known
+	known.Add(value)
+	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawURLEncoding} {
+		for _, before := range []string{"u:", "us:", "use:"} {
+			text := encoding.EncodeToString([]byte(before + value + "&more"))
+			if got := known.Text("a " + text + " b"); !strings.Contains(got, "<redacted>") || len(got) > len(text)-3 {
+				t.Errorf("%s: got %q", text, got)
+			}
+		}
+	}
+}
+
 // TestKnownObject checks that the credentials in a value that is a JSON object are known, and that its other strings
 // are not.
 func TestKnownObject(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/expression"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/yamlnode"
 )
@@ -49,9 +50,9 @@ type selection struct {
 
 func newSelection(rule Rule) selection {
 	s := selection{Rule: rule}
-	if text, found := strings.CutPrefix(rule.Resource, "regex:"); found && len(text) <= maxText {
+	if text, found := strings.CutPrefix(rule.Resource, "regex:"); found {
 		// The server also ignores an expression that does not compile.
-		s.expression, _ = regexp.Compile("^(?:" + text + ")")
+		s.expression, _ = expression.Compile("^(?:" + text + ")")
 	}
 	return s
 }

@@ -65,7 +65,7 @@ func ExternalProviders(in ExternalInput) (judged []v1alpha2.ExternalProviderStat
 		}
 		judged = append(judged, v1alpha2.ExternalProviderStatus{
 			ProviderID: provider.ID, Image: provider.Image, Phase: found.phase,
-			Message:           truncateMessage(found.message, maxTakenOver),
+			Message:           takenOver(found.message),
 			InitContainerName: names.ExternalCopyContainer(provider.ID),
 		})
 	}

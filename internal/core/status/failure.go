@@ -3,7 +3,6 @@ package status
 import (
 	"fmt"
 	"time"
-	"unicode/utf8"
 )
 
 // Retry determines when the operator makes another attempt.
@@ -100,17 +99,8 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// maxTakenOver is the maximum length, in characters, of the part of a cluster component's message that the status
-// repeats.
+// maxTakenOver is the maximum length, in bytes, of the part of a cluster component's message that the status repeats.
 const maxTakenOver = 1024
 
 // takenOver shortens a message from a cluster component to maxTakenOver.
-func takenOver(message string) string { return truncateMessage(message, maxTakenOver) }
-
-// truncateMessage shortens a message to at most `limit` characters.
-func truncateMessage(message string, limit int) string {
-	if utf8.RuneCountInString(message) <= limit {
-		return message
-	}
-	return string([]rune(message)[:limit-1]) + "…"
-}
+func takenOver(message string) string { return Shorten(message, maxTakenOver) }

@@ -121,7 +121,7 @@ func carryOver(previous, observed []metav1.Condition, generation int64) []metav1
 func set(conditions *[]metav1.Condition, condition metav1.Condition, in Input) {
 	condition.ObservedGeneration = in.Generation
 	condition.LastTransitionTime = in.Now
-	condition.Message = truncateMessage(condition.Message, maxMessage)
+	condition.Message = Shorten(condition.Message, maxMessage)
 	meta.SetStatusCondition(conditions, condition)
 	// If the status is unchanged, the condition keeps its transition time.
 	if kept := meta.FindStatusCondition(in.Previous, condition.Type); kept != nil && kept.Status == condition.Status {
@@ -130,6 +130,7 @@ func set(conditions *[]metav1.Condition, condition metav1.Condition, in Input) {
 }
 
 // maxMessage is the API's limit for the message of a condition, in characters. The API server rejects longer messages.
+// The operator uses it as the limit in bytes, because a character can have four, and each cached stack has its messages.
 const maxMessage = 32768
 
 // fillGates sets every gate without a condition of the current generation to Unknown. It does not add a gate that is

@@ -120,6 +120,9 @@ func setRouteStatus(
 			"type": condition, "status": is, "reason": reason, "message": message, "lastTransitionTime": "2026-01-01T00:00:00Z",
 		}},
 	}
+	if host, found, _ := unstructured.NestedString(route.Object, "spec", "host"); found {
+		answer["host"] = host
+	}
 	if err := unstructured.SetNestedSlice(route.Object, []any{answer}, "status", by); err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +194,8 @@ func TestRunningHTTPRouteIsInstalledLater(t *testing.T) {
 	uninstall()
 }
 
-// TestRunningRoute checks that a Route replaces the Ingress on OpenShift.
+// TestRunningRoute checks that a Route replaces the Ingress on OpenShift. It also checks that a stack keeps its host
+// name if the status of an older stack's Route shows that host name: the role admin on OpenShift may write this status.
 func TestRunningRoute(t *testing.T) {
 	const version = "route"
 	env := controllertest.NewEnvironment(t)
@@ -203,9 +207,25 @@ func TestRunningRoute(t *testing.T) {
 		return env.Client.List(t.Context(), list, client.InNamespace(env.Namespace))
 	})
 	operator := env.StartOperator(t, version)
+	forged := controllertest.NewUnstructured(render.RouteKind)
+	env.Create(t, env.NewStack(t, "attacker", `{distribution: {name: starter}, networking: {expose: true}}`))
+	env.WaitForChild(t, "attacker-route", forged)
 	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, networking: {expose: {hostname: llama.example.com}}}`))
 	route := controllertest.NewUnstructured(render.RouteKind)
 	env.WaitForChild(t, "my-route", route)
+	env.WaitForRouteURL(t, "my", "https://llama.example.com")
+	for _, host := range []string{"llama.example.com", "own.example.com"} {
+		env.Get(t, "attacker-route", forged)
+		forged.Object["spec"].(map[string]any)["host"] = host
+		env.Update(t, forged)
+		setRouteStatus(t, env, forged, "ingress", "Admitted", "True", "", "")
+		env.WaitUntilIdle(t, version)
+		attacker := &v1alpha2.LlamaStackDistribution{}
+		if env.Get(t, "attacker", attacker); attacker.Status.RouteURL == "https://llama.example.com" {
+			t.Error("the status of a Route gives the host name of another stack to its own stack")
+		}
+	}
+	env.WaitForRouteURL(t, "attacker", "https://own.example.com")
 	env.WaitForRouteURL(t, "my", "https://llama.example.com")
 	env.WaitForNoChild(t, "my-ingress", &networkingv1.Ingress{})
 	env.WaitUntilIdle(t, version)

@@ -82,8 +82,10 @@ func liveOf(kind schema.GroupVersionKind, objects []apply.Applied) *unstructured
 	return live
 }
 
-// routeURL returns the external URL of the server, or an empty string if it is unknown.
-func routeURL(built *plan.Plan, objects []apply.Applied) string {
+// routeURL returns the external URL of the server, or an empty string if it is unknown. The function mayHave reports
+// whether a stack may have the host name that a router chose. A user who may write the status of a Route could
+// otherwise take the host name of another stack, which keeps a host name as long as its URL shows it.
+func routeURL(built *plan.Plan, objects []apply.Applied, mayHave func(host string) bool) string {
 	found := liveOf(built.Exposure, objects)
 	if found == nil {
 		return ""
@@ -95,6 +97,9 @@ func routeURL(built *plan.Plan, objects []apply.Applied) string {
 		scheme = "https"
 		if host == "" {
 			host = status.AdmittedHost(found)
+			if host != "" && !mayHave(host) {
+				return ""
+			}
 		}
 	case render.HTTPRouteKind:
 		if host == "" {

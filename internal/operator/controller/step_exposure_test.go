@@ -118,12 +118,12 @@ func TestCheckExposure(t *testing.T) {
 }
 
 func TestRouteURL(t *testing.T) {
+	mayHave := func(host string) bool { return host != "their.example.com" }
 	address := func(field string) map[string]any {
 		ingress := []any{map[string]any{field: "192.0.2.1"}}
 		return map[string]any{"status": map[string]any{"loadBalancer": map[string]any{"ingress": ingress}}}
 	}
-	route := func(admitted string) map[string]any {
-		const host = "my.apps.example.com"
+	route := func(admitted, host string) map[string]any {
 		conditions := []any{map[string]any{"type": "Admitted", "status": admitted}}
 		routers := []any{map[string]any{"host": host, "conditions": conditions}}
 		return map[string]any{"spec": map[string]any{"host": host}, "status": map[string]any{"ingress": routers}}
@@ -144,20 +144,21 @@ func TestRouteURL(t *testing.T) {
 		"Ingress with the IP of a load balancer":        {ingressKind, "", address("ip"), "http://192.0.2.1"},
 		"Ingress with the host name of a load balancer": {ingressKind, "", address("hostname"), "http://192.0.2.1"},
 		"Route":                                 {render.RouteKind, "llama.example.com", map[string]any{}, "https://llama.example.com"},
-		"Route with a host from the cluster":    {render.RouteKind, "", route("True"), "https://my.apps.example.com"},
-		"Route with a host that is not its own": {render.RouteKind, "", route("False"), ""},
+		"Route with a host from the cluster":    {render.RouteKind, "", route("True", "my.apps.example.com"), "https://my.apps.example.com"},
+		"Route with a host that is not its own": {render.RouteKind, "", route("False", "my.apps.example.com"), ""},
+		"Route with the host of another stack":  {render.RouteKind, "", route("True", "their.example.com"), ""},
 		"Route without a host yet":              {render.RouteKind, "", map[string]any{}, ""},
 		"HTTPRoute":                             {render.HTTPRouteKind, "llama.example.com", map[string]any{}, "https://llama.example.com"},
 		"HTTPRoute without a host":              {render.HTTPRouteKind, "", map[string]any{}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := routeURL(&plan.Plan{Exposure: tc.kind, Hostname: tc.host},
-				appliedExposure(tc.kind, "my", tc.content)); got != tc.want {
+				appliedExposure(tc.kind, "my", tc.content), mayHave); got != tc.want {
 				t.Errorf("URL %q, want %q", got, tc.want)
 			}
 		})
 	}
-	if got := routeURL(&plan.Plan{Exposure: ingressKind, Hostname: "llama.example.com"}, nil); got != "" {
+	if got := routeURL(&plan.Plan{Exposure: ingressKind, Hostname: "llama.example.com"}, nil, mayHave); got != "" {
 		t.Errorf("URL %q without an object", got)
 	}
 }

@@ -211,7 +211,7 @@ func (r *Reconciler) describe(s *state) {
 	}
 	// The objects that expose the stack remain while the settings are unknown, and the stack keeps its host name.
 	if !s.applied.rejectedExposure() && !s.planned.Input.Cluster.ExposureUnknown {
-		now.RouteURL = routeURL(made, s.applied.objects)
+		now.RouteURL = routeURL(made, s.applied.objects, s.planned.MayHave)
 	}
 	now.ResolvedDistribution = s.resolved()
 	if image := s.keptImage(); image != "" {

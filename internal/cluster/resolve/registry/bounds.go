@@ -20,7 +20,7 @@ type kept struct {
 }
 
 // keep counts the data of a task. The data must not have been counted yet. If all tasks of its namespace together keep
-// more than maxKept bytes, or those of all namespaces more than maxInAll, keep forgets the oldest tasks of the
+// more than maxKept bytes, or those of all namespaces more than maxInAll, keep forgets the oldest other tasks of the
 // namespace with the most bytes. A later request for dropped data reads it again.
 func (p *Pool) keep(one *task) {
 	if one.counted = one.size(); one.counted == 0 {
@@ -34,7 +34,11 @@ func (p *Pool) keep(one *task) {
 	one.place = all.tasks.PushBack(one)
 	all.size += one.counted
 	for all = p.tooLarge(); all != nil; all = p.tooLarge() {
-		p.forget(all.tasks.Front().Value.(*task).key)
+		oldest := all.tasks.Front().Value.(*task)
+		if oldest == one {
+			return // its stack has not used the data yet, and would cause the same read again
+		}
+		p.forget(oldest.key)
 	}
 }
 
@@ -94,11 +98,12 @@ func add[K comparable](counts map[K]int, of K, n int) {
 	}
 }
 
-// yields reports whether a namespace that uses fewer shares of a registry waits for one. It goes first: otherwise,
-// namespaces with many waiting tasks, which look for a free share more often, would take every share.
+// yields reports whether a namespace that uses fewer shares of a registry waits for one, and can take it. It goes first:
+// otherwise, namespaces with many waiting tasks, which look for a free share more often, would take every share.
 func (p *Pool) yields(registry, namespace string) bool {
 	for other := range p.waiting[registry] {
-		if p.inUse[limit{registry, other}] < p.inUse[limit{registry, namespace}] {
+		if p.inUse[limit{namespace: other}] < perNamespace &&
+			p.inUse[limit{registry, other}] < p.inUse[limit{registry, namespace}] {
 			return true
 		}
 	}

@@ -172,6 +172,34 @@ func TestPoolTakesTurns(t *testing.T) {
 	}
 }
 
+// TestPoolDoesNotWaitForStalledReads checks that a namespace does not yield to another one that cannot take a share,
+// because slow reads from other registries use all of its own.
+func TestPoolDoesNotWaitForStalledReads(t *testing.T) {
+	pool := NewPool(PoolOptions{})
+	begin := func(namespace, image string) (*attempt, bool) {
+		asked := Target{Stack: types.NamespacedName{Namespace: namespace, Name: image}, Image: image}
+		pool.Read(asked)
+		return pool.begin(key{stack: asked.Stack})
+	}
+	var held []*attempt
+	for _, image := range []string{"quay.io/a", "quay.io/b"} {
+		one, _ := begin("stalled", image)
+		held = append(held, one)
+	}
+	begin("stalled", "quay.io/waits")
+	for _, one := range held {
+		one.release()
+	}
+	for i := range perNamespace {
+		begin("stalled", fmt.Sprintf("stall-%d.example.com/a", i))
+	}
+	for _, image := range []string{"quay.io/a", "quay.io/b"} {
+		if _, ok := begin("calm", image); !ok {
+			t.Errorf("the read of %s waits for a namespace without a share", image)
+		}
+	}
+}
+
 // TestManyDeadRegistries checks that the work for a thousand images, each from another registry that does not respond,
 // does not grow with the square of their number. It is done while all stacks wait for the pool.
 func TestManyDeadRegistries(t *testing.T) {
@@ -216,5 +244,22 @@ func TestPoolKeepsLittleInAll(t *testing.T) {
 	}
 	if size > maxInAll || !has(pool, calm) {
 		t.Errorf("%d bytes are kept, want at most %d; the other namespace: %t", size, maxInAll, has(pool, calm))
+	}
+	for i := range 2 * maxInAll / maxConfig { // each has less than the one that is read last
+		add(fmt.Sprint("small-", i), "my", maxConfig-1)
+	}
+	if last := add("last", "my", maxConfig); !has(pool, last) {
+		t.Error("the content that was read last is dropped before its stack uses it")
+	}
+}
+
+// TestSizeOf checks that everything in an image that its author can make long counts.
+func TestSizeOf(t *testing.T) {
+	long := strings.Repeat("a", maxPath)
+	image := &Image{
+		Config: []byte(long), ConfigLabel: long, ConfigFile: long, Provider: long, Entrypoint: []string{long},
+	}
+	if size := sizeOf(map[string]Outcome{"a": {Image: image}}); size < 5*maxPath {
+		t.Errorf("an image counts %d bytes, want at least %d", size, 5*maxPath)
 	}
 }

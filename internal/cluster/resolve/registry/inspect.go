@@ -110,5 +110,5 @@ func (p *platform) orUsual() v1.Platform {
 	if p == nil {
 		return v1.Platform{OS: "linux", Architecture: "amd64"}
 	}
-	return v1.Platform{OS: p.OS, Architecture: p.Architecture, Variant: p.Variant}
+	return v1.Platform{OS: shorten(p.OS), Architecture: shorten(p.Architecture), Variant: shorten(p.Variant)}
 }

@@ -167,6 +167,11 @@ func TestPlatforms(t *testing.T) {
 	if fmt.Sprint(got) != "[linux/amd64 linux/a0 linux/a1]" || err != nil {
 		t.Errorf("got %v, %v", got, err)
 	}
+	long := blobs{}
+	of := long.add(t, []byte(`{"manifests":[{"platform":{"os":"linux","architecture":"a","variant":"`+strings.Repeat("v", 1<<20)+`"}}]}`))
+	if got, _, err := Platforms(t.Context(), long, of.Digest.String()); err != nil || len(got[0].String()) > 2*maxShown {
+		t.Errorf("a platform with a name of a megabyte: %d bytes, %v", len(got[0].String()), err)
+	}
 	repository, digest = index(2 * maxPlatforms)
 	if got, _, err := Platforms(t.Context(), repository, digest); err == nil {
 		t.Errorf("got %d platforms", len(got))

@@ -91,7 +91,7 @@ const (
 	compareTag
 )
 
-// limit identifies a limit of concurrent reads: for a registry, or for a registry and a namespace.
+// limit identifies a limit of concurrent reads: for a registry, for a namespace, or for a registry and a namespace.
 type limit struct{ registry, namespace string }
 
 func namespaceOf(of key) string { return of.stack.Namespace }
@@ -158,7 +158,8 @@ func (p *Pool) Start(ctx context.Context) error {
 func (p *Pool) take(task *task, image string) (release func(), ok bool) {
 	registry := registryOf(image)
 	limits := map[limit]int{
-		{registry: registry}: perRegistry,
+		{registry: registry}:                                  perRegistry,
+		{namespace: task.stack.Namespace}:                     perNamespace,
 		{registry: registry, namespace: task.stack.Namespace}: perRegistryAndNamespace,
 	}
 	full := p.yields(registry, task.stack.Namespace)

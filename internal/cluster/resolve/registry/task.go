@@ -93,8 +93,11 @@ func (t *task) next() (string, bool) {
 func sizeOf(outcomes map[string]Outcome) int {
 	size := 0
 	for _, outcome := range outcomes {
-		if outcome.Image != nil {
-			size += len(outcome.Image.Config) + len(outcome.Image.Provider)
+		if image := outcome.Image; image != nil {
+			size += len(image.Config) + len(image.Provider) + len(image.ConfigLabel) + len(image.ConfigFile)
+			for _, argument := range image.Entrypoint {
+				size += emptyArgument + len(argument)
+			}
 		}
 	}
 	return size

@@ -2,7 +2,6 @@ package check
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -10,6 +9,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/draft"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/expression"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/yamlnode"
 )
@@ -69,26 +69,15 @@ func permits(rules []*yaml.Node, path string) (permitted, known bool) {
 	return false, true
 }
 
-// maxExpression is the maximum length, in bytes, of a regular expression that matchesRoute compiles.
-const maxExpression = 256
-
 // matchesRoute reports whether a path matches a rule's pattern in the server. The second result, `known`, is false for
-// a pattern that contains a variable, and for a regular expression that Go does not support or that is longer than
-// maxExpression. It is also false for an expression with a brace, because even a short expression with a counted
-// repetition can compile to a program of many megabytes.
+// a pattern that contains a variable, and for a regular expression that package expression does not compile.
 func matchesRoute(pattern, path string) (matches, known bool) {
 	if envref.In(pattern) {
 		return false, false
 	}
-	if expression, ok := strings.CutPrefix(pattern, "regex:"); ok {
-		if len(expression) > maxExpression || strings.Contains(expression, "{") {
-			return false, false
-		}
-		compiled, err := regexp.Compile("^(?:" + expression + ")")
-		if err != nil {
-			return false, false
-		}
-		return compiled.MatchString(path), true
+	if text, ok := strings.CutPrefix(pattern, "regex:"); ok {
+		compiled, ok := expression.Compile("^(?:" + text + ")")
+		return ok && compiled.MatchString(path), ok
 	}
 	if prefix, ok := strings.CutSuffix(pattern, "*"); ok {
 		return strings.HasPrefix(path, prefix), true

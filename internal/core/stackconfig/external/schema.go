@@ -3,11 +3,11 @@ package external
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/externalprovider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/expression"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/provider"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/schema"
 )
@@ -43,8 +43,6 @@ const (
 	maxSchemas = 5000
 	// maxLevels limits the depth of the schemas that one translation visits.
 	maxLevels = 32
-	// maxPattern limits the length of a regular expression in bytes.
-	maxPattern = 256
 )
 
 // anything accepts every value.
@@ -318,14 +316,10 @@ func length(value any) *int {
 	return nil
 }
 
-// pattern returns a regular expression if Go supports it and it is not longer than maxPattern. Otherwise, it returns an
-// empty string.
+// pattern returns a regular expression, or an empty string if package expression does not compile it.
 func pattern(value any) string {
 	text, _ := value.(string)
-	if len(text) > maxPattern {
-		return ""
-	}
-	if _, err := regexp.Compile(text); err != nil {
+	if _, ok := expression.Compile(text); !ok {
 		return ""
 	}
 	return text

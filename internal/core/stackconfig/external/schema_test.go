@@ -59,6 +59,7 @@ func TestSchema(t *testing.T) {
 		"length of a list":                    {of(`{type: array, maxItems: 1}`), "k: [a, b]", []string{"k: must be a list of at most 1 entry"}},
 		"pattern":                             {of(`{type: string, pattern: "^a+$"}`), "k: ab", []string{"k: must be text that matches ^a+$"}},
 		"pattern that Go does not support":    {of(`{type: string, pattern: "(?!a)"}`), "k: ab", nil},
+		"pattern that expands":                {of(`{type: string, pattern: "(a{30}){30}"}`), "k: ab", nil},
 		"long pattern":                        {of(`{type: string, pattern: "` + strings.Repeat("a", 257) + `"}`), "k: ab", nil},
 		"enum":                                {of(`{enum: [a, 1, true]}`), "k: b", []string{"k: must be one of a, 1, true"}},
 		"enum with null":                      {of(`{enum: [a, null]}`), "k: null", nil},

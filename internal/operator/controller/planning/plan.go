@@ -29,6 +29,8 @@ type Planned struct {
 	Plan  *plan.Plan
 	// HostOwner is another stack that owns the requested host name. Nil means that there is none.
 	HostOwner *hostname.Owner
+	// MayHave reports whether the stack may have a host name that the cluster chose for it.
+	MayHave func(host string) bool
 	// Derived holds the values of the Secret with connection parts. The operator computes these values from the values of
 	// other Secrets.
 	Derived map[string][]byte
@@ -72,6 +74,10 @@ func (p *Planner) complete(ctx context.Context, made *Planned, config operatorco
 	}
 	made.HostOwner, err = claimed.Owner(in.Object, in.Bounds)
 	in.Unexposed = made.HostOwner != nil
+	made.MayHave = func(host string) bool {
+		owner, err := claimed.OwnerOf(host, in.Object)
+		return owner == nil && err == nil
+	}
 	return err
 }
 
