@@ -1,7 +1,7 @@
 # The operator's image contains one static program on a base without a shell or
 # a package manager. The builder cross-compiles it for each platform, without
 # emulation:
-#   docker buildx build --platform linux/amd64,linux/arm64 --build-arg VERSION=v0.1.0 --tag <image> .
+#   docker buildx build --platform linux/amd64,linux/arm64 --build-arg VERSION=v0.10.0 --tag <image> .
 # A test in test/install compares this file with the manifest and the code.
 FROM --platform=$BUILDPLATFORM docker.io/library/golang:1.26.8@sha256:6c2a5538f964f1c82f97ad14988bf05de100d922d159d0e398b54c7b0ca0c6c9 AS build
 WORKDIR /src

@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/manager"
 )
 
-// version is set at build time: -ldflags "-X main.version=v0.1.0".
+// version is set at build time: -ldflags "-X main.version=v0.10.0".
 var version string
 
 func main() {

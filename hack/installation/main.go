@@ -76,7 +76,7 @@ func newest(changelog string) string {
 	return ""
 }
 
-// render returns the texts for a version such as 0.1.0, or for a checkout if it is empty. The keys are their names.
+// render returns the texts for a version such as 0.10.0, or for a checkout if it is empty. The keys are their names.
 func render(version string) (map[string]string, error) {
 	parsed, err := template.New("").Parse(texts)
 	if err != nil {

@@ -1,17 +1,18 @@
 ##@ Releases
 
-RELEASE_TOOLS := $(addprefix $(BIN)/,ko kustomize helm)
+RELEASE_TOOLS := $(addprefix $(BIN)/,cosign crane helm ko kustomize)
 
 .PHONY: release
-release: $(RELEASE_TOOLS) ## Write the files of a release into a new folder [VERSION=v0.1.0 OUT=folder, REGISTRY=ghcr.io/llamastack, KEY=cosign.key: sign them, PUSH=1: push the images and the chart, too]
-	@REGISTRY='$(REGISTRY)' KEY='$(KEY)' PUSH='$(PUSH)' hack/release '$(VERSION)' '$(OUT)'
+release: $(RELEASE_TOOLS) ## Write the files of a release into a new folder [VERSION=v0.10.0 OUT=folder, REGISTRY=ghcr.io/llamastack, KEY=cosign.key: sign them, PUSH=1: sign them, and push the images and the chart]
+	@REGISTRY='$(REGISTRY)' KEY='$(KEY)' hack/release '$(VERSION)' '$(OUT)'
+	@$(if $(KEY)$(PUSH),REGISTRY='$(REGISTRY)' KEY='$(KEY)' PUSH='$(PUSH)' hack/publish-release '$(OUT)')
 
 # RELEASE_PASSED has the digest of the files that decide what a release is, at the last run of test-release. Commit it.
 RELEASE_PASSED := hack/tools/release/passed.txt
-release_digest = git ls-files -- .ko.yaml hack/release hack/tools/release test/release ':!$(RELEASE_PASSED)' | xargs sha256sum | sha256sum
+release_digest = git ls-files -- .ko.yaml hack/release hack/publish-release hack/tools/release test/release ':!$(RELEASE_PASSED)' | xargs sha256sum | sha256sum
 
 .PHONY: test-release
-test-release: $(RELEASE_TOOLS) $(BIN)/gotestsum ## Make a release twice, compare the files, verify the signatures, and start the programs [PLATFORMS=linux/amd64: less to compile; otherwise it needs qemu-user-static]
+test-release: $(RELEASE_TOOLS) $(BIN)/gotestsum ## Make a release twice, compare the files, verify the signatures, and start the programs [PLATFORMS=linux/amd64: less to compile; otherwise run apt-get update and apt-get install qemu-user-static]
 	@rm -rf $(RELEASE_FOLDER)
 	@RELEASE_FOLDER=$(RELEASE_FOLDER) MODULES=hack/tools/release hack/test test-release -tags=release -count=1 -timeout=120m -run='^TestRelease$$' ./test/release
 	@[ -n "$(UNRECORDED)" ] || $(release_digest) >$(RELEASE_PASSED)

@@ -28,8 +28,8 @@ cluster-tool:
 	@$(GO) build -C test/cluster -o $(abspath $(BIN))/cluster .
 
 # The suffix of each TOOL_ variable is the name of the tool's file in .cache/bin. The value is the tool's package in
-# hack/tools/go.mod. The linter and krew have a version instead, because the linter needs hundreds of modules, which would
-# otherwise decide the versions of the other tools, and krew needs old ones.
+# hack/tools/go.mod. The others have a version instead, because the linter and the tools of a release need hundreds of
+# modules, which would otherwise decide the versions of the other tools, and krew needs old ones.
 
 LINT_MODULES := . $(TEST_MODULES)
 
@@ -42,8 +42,11 @@ TOOL_gotestsum := gotest.tools/gotestsum
 TOOL_kustomize := sigs.k8s.io/kustomize/kustomize/v5
 TOOL_golangci-lint := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 TOOL_krew := sigs.k8s.io/krew/cmd/krew@v0.4.3
+TOOL_cosign := github.com/sigstore/cosign/v3/cmd/cosign@v3.1.3
+TOOL_crane := github.com/google/go-containerregistry/cmd/crane@v0.22.1
+TOOL_ko := github.com/google/ko@v0.19.1
 
-VERSIONED_TOOLS := golangci-lint krew
+VERSIONED_TOOLS := golangci-lint krew cosign crane ko
 TOOLS := $(filter-out $(VERSIONED_TOOLS),$(patsubst TOOL_%,%,$(filter TOOL_%,$(.VARIABLES))))
 
 $(addprefix $(BIN)/,$(TOOLS)): $(BIN)/%: hack/tools/go.mod hack/tools/go.sum
@@ -57,12 +60,7 @@ $(BIN)/helm: test/chart/go.mod test/chart/go.sum
 	@$(GO) build -C test/chart -o $(abspath $@) helm.sh/helm/v4/cmd/helm
 	@touch $@
 
-$(BIN)/ko: hack/tools/release/go.mod hack/tools/release/go.sum
-	@echo "building the tool ko (takes some minutes, only once)"
-	@GOBIN=$(abspath $(BIN)) $(GO) install -C hack/tools/release -trimpath github.com/google/ko
-	@touch $@
-
 $(addprefix $(BIN)/,$(VERSIONED_TOOLS)): $(BIN)/%: hack/mk/tools.mk
-	@echo "building the tool $* (the linter takes some minutes, only once)"
+	@echo "building the tool $* (the larger ones take some minutes, only once)"
 	@GOBIN=$(abspath $(BIN)) $(GO) install -trimpath $(TOOL_$*)
 	@touch $@

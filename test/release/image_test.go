@@ -16,7 +16,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
-	"github.com/google/go-containerregistry/pkg/v1/match"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/partial"
 )
@@ -24,26 +23,26 @@ import (
 // built returns the image and its FIPS variant, each with an image for every platform, and their digests.
 func built(t *testing.T, out string) (images [][]v1.Image, digests []string) {
 	t.Helper()
-	index, err := layout.ImageIndexFromPath(filepath.Join(out, "image"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	manifest, err := index.IndexManifest()
-	if err != nil || len(manifest.Manifests) != 3 {
-		t.Fatalf("the layout has %v, want two images and a chart (error %v)", manifest, err)
-	}
-	for _, each := range manifest.Manifests[:2] {
-		found, err := partial.FindImages(index, match.Digests(each.Digest))
-		if each.MediaType.IsIndex() {
-			var platforms v1.ImageIndex
-			if platforms, err = index.ImageIndex(each.Digest); err == nil {
-				found, err = partial.FindImages(platforms, func(v1.Descriptor) bool { return true })
-			}
-		}
+	for _, folder := range []string{"image", "image-fips"} {
+		index, err := layout.ImageIndexFromPath(filepath.Join(out, folder))
 		if err != nil {
 			t.Fatal(err)
 		}
-		images, digests = append(images, found), append(digests, each.Digest.String())
+		manifest, err := index.IndexManifest()
+		if err != nil || len(manifest.Manifests) != 1 {
+			t.Fatalf("%s has %v, want one artifact (error %v)", folder, manifest, err)
+		}
+		artifact := manifest.Manifests[0]
+		if artifact.MediaType.IsIndex() {
+			if index, err = index.ImageIndex(artifact.Digest); err != nil {
+				t.Fatal(err)
+			}
+		}
+		found, err := partial.FindImages(index, func(v1.Descriptor) bool { return true })
+		if err != nil {
+			t.Fatal(err)
+		}
+		images, digests = append(images, found), append(digests, artifact.Digest.String())
 	}
 	return images, digests
 }
@@ -108,7 +107,7 @@ func checkProgram(t *testing.T, program, arch, fips string, arguments ...string)
 	// The command for the version of a program without a cluster fails after it printed its own version.
 	printed, err := exec.CommandContext(t.Context(), command[0], command[1:]...).CombinedOutput()
 	if !strings.Contains(string(printed), version) {
-		t.Errorf("%s: error %v, and the output %q, want %s (to emulate: apt-get install qemu-user-static)",
+		t.Errorf("%s: error %v, and the output %q, want %s (to emulate: apt-get update && apt-get install qemu-user-static)",
 			strings.Join(command, " "), err, printed, version)
 	}
 	info, err := buildinfo.ReadFile(program)
