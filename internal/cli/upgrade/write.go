@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/change"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/change"
 )
 
 // longest is the maximum length of a value in the text, in characters.
