@@ -69,7 +69,9 @@ function summary({ stacks, findings }) {
   const valid = stacks.filter((stack) => stack.valid);
   const state = number("error") > 0 ? "Not valid" : "Valid";
   const what = valid.map(({ name, release: line }) => `${name} runs ${line ? `release ${line}` : "the release of its image"}`);
-  return `${[state, ...parts].join(", ")}.${what.length > 0 ? ` ${what.join("; ")}.` : ""}`;
+  const first = findings.find((one) => one.level === "error" && one.line > 0);
+  return `${[state, ...parts].join(", ")}.${what.length > 0 ? ` ${what.join("; ")}.` : ""}` +
+    (first ? ` Line ${first.line}: ${first.message}` : "");
 }
 
 function say(text, level) {

@@ -169,7 +169,7 @@ test("every sample shows the output of the command line, on its default release 
 test("a mistake shows its field path and its line, and a click selects the line", async () => {
   await open();
   await write(MISTAKE);
-  assert.match(await status(), /^Not valid, 1 error\./);
+  assert.match(await status(), /^Not valid, 1 error\. Line 8: unknown field/);
   await tab("findings");
   const place = page.locator(".finding.error .place");
   assert.equal(await place.textContent(), "spec.replicas, line 8");
@@ -401,6 +401,24 @@ test("a manifest that is too large is not run", async () => {
   await paste(`${VALID}${Array.from({ length: 30000 }, (_, i) => `# ${Math.sin(i)}\n`).join("")}`);
   await page.click("#share");
   await page.waitForFunction(() => document.getElementById("status").textContent === "The manifest is too long for a link.");
+});
+
+test("the page shows the progress of the download until the program has loaded", async () => {
+  await page.addInitScript(() => {
+    globalThis.shares = [];
+    const { set } = Object.getOwnPropertyDescriptor(HTMLProgressElement.prototype, "value");
+    Object.defineProperty(HTMLProgressElement.prototype, "value", {
+      set(share) {
+        globalThis.shares.push(share);
+        set.call(this, share);
+      },
+    });
+  });
+  await open();
+  const shares = await page.evaluate(() => globalThis.shares);
+  assert.ok(shares.length > 1 && shares.every((share, i) => i === 0 || share > shares[i - 1]), `the shares are ${shares}`);
+  assert.equal(shares.at(-1), 1);
+  assert.ok(await page.isHidden("#progress"));
 });
 
 test("the page works with a server that sends the program with a Content-Encoding", async () => {
