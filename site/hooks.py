@@ -37,6 +37,8 @@ def on_page_markdown(markdown, page, config, **_):
         kind = "tree" if path.is_dir() else "blob"
         return f"{match[1]}{config['repo_url']}/{kind}/main/{target}{match[3]}"
 
+    if page.is_homepage:  # the first view needs the whole width
+        page.meta["hide"] = ["navigation", "toc"]
     up = "../" * page.url.count("/")
 
     def relink(text):
@@ -45,6 +47,29 @@ def on_page_markdown(markdown, page, config, **_):
     # Links occur only outside of code blocks.
     parts = FENCE.split(markdown)
     return "".join(part if part.startswith("```") else relink(part) for part in parts)
+
+
+# The theme makes each section of the navigation a landmark, which screen readers list, and does not label its search.
+NAV = re.compile(r"<nav\b[^>]*>|</nav>")
+SEARCH = '<div class="md-search" data-md-component="search" role="dialog"'
+# In the theme's script: the frame of a copy button is not navigation, and the name of the button with the version contains
+# its text.
+ACCESSIBLE = [(r'"nav",(?=\{class:"md-code__nav"\})', '"div",'),
+              (r'(?<=class:"md-version__current",)"aria-label"(?=:)', "title")]
+
+
+def on_post_page(output, **_):
+    """Makes the sections of the navigation groups, and labels the search."""
+    sections = []
+
+    def group(match):
+        if match[0] == "</nav>":
+            return "</div>" if sections.pop() else match[0]
+        sections.append(bool(re.search(r'data-md-level="[1-9]', match[0])))
+        return re.sub(r"^<nav|aria-expanded=\S+?(?=>)", lambda m: '<div role="group"' if m[0] == "<nav" else "",
+                      match[0]) if sections[-1] else match[0]
+
+    return NAV.sub(group, output).replace(SEARCH, SEARCH + ' aria-label="Search"')
 
 
 # Elements that a browser loads without a click.
@@ -83,6 +108,13 @@ def on_post_build(config, **_):
     for folder in (root / ".cache" / "playground", root / "schemas"):
         if folder.is_dir():
             shutil.copytree(folder, site / folder.name, dirs_exist_ok=True)
+    for bundle in (site / "assets" / "javascripts").glob("bundle.*.js"):
+        text = bundle.read_text(encoding="utf-8")
+        for pattern, replacement in ACCESSIBLE:
+            text, count = re.subn(pattern, replacement, text)
+            if count != 1:
+                raise ValueError(f"{bundle.name} of the theme has {count} matches of {pattern}; correct the hook")
+        bundle.write_text(text, encoding="utf-8")
     for page in sorted(site.rglob("*.html")):
         if found := LOADED.search(page.read_text(encoding="utf-8")):
             raise ValueError(f"{page.relative_to(site)} loads a file from another host: {found[0]}")

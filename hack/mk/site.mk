@@ -14,6 +14,17 @@ site-serve: reference ## Serve the documentation site on http://127.0.0.1:8000 a
 test-search: ## Ask the search of the built site the questions in site/search.test.js (after `make site`; needs Node 20 or newer)
 	@node site/search.test.js $(CACHE)/site
 
+# The last line of a picture has the checksum of its source, which a test of the documentation compares.
+.PHONY: pictures
+pictures: ## Draw the pictures in docs/assets from hack/pictures (needs Graphviz)
+	@for source in hack/pictures/*.dot; do \
+		{ dot -Tsvg $$source | sed '1,/^<!-- Title/d'; echo "<!-- $$(sha256sum $$source) -->"; } >docs/assets/$$(basename $$source .dot).svg; \
+	done
+
+.PHONY: recordings
+recordings: ## Record the terminals in docs/assets again, with the commands in hack/recording
+	@$(GO) test ./hack/recording -update >/dev/null; $(GO) run ./hack/recording hack/recording/demo.txt docs/assets/demo.svg
+
 .PHONY: site-version
 site-version: playground reference schemas ## Add a version of the site to the local branch gh-pages [VERSION=1.2 ALIAS=latest]
 	@PATH="$$($(SITE_TOOLS)):$$PATH"; mike deploy --update-aliases "$(VERSION)" $(ALIAS)

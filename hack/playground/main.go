@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -68,10 +69,13 @@ func compile() ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
+	if err := replaceClient(folder); err != nil {
+		return nil, fmt.Errorf("replace %s: %w", client, err)
+	}
 	file := filepath.Join(folder, "playground.wasm")
 	//nolint:noctx // this program never cancels the build
-	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid=", "-o", file,
-		"./web/playground/wasm")
+	build := exec.Command("go", "build", "-modfile", filepath.Join(folder, "go.mod"), "-trimpath", "-buildvcs=false",
+		"-ldflags", "-s -w -buildid=", "-o", file, "./web/playground/wasm")
 	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
 	build.Stderr = os.Stderr
 	if err := build.Run(); err != nil {
@@ -95,6 +99,45 @@ func compile() ([]byte, error) {
 	return page.Bytes(), nil
 }
 
+// client is the module with the types for apply. One of its files, which the pipeline does not use, imports a client that
+// contains all kinds of Kubernetes. They would be a quarter of the binary.
+const (
+	client       = "k8s.io/client-go"
+	clientFolder = "applyconfigurations"
+	clientFile   = "meta/v1/unstructured.go"
+)
+
+// replaceClient writes a go.mod into the folder that replaces the client with a copy without that file.
+func replaceClient(folder string) error {
+	//nolint:noctx // as above
+	found, err := exec.Command("go", "list", "-f", "{{.Module.Dir}}", client+"/"+clientFolder+"/meta/v1").Output()
+	if err != nil {
+		return fmt.Errorf("go list: %w", err)
+	}
+	module, reduced := strings.TrimSpace(string(found)), filepath.Join(folder, "client")
+	copied := filepath.Join(reduced, clientFolder)
+	if err := os.CopyFS(copied, os.DirFS(filepath.Join(module, clientFolder))); err != nil {
+		return err
+	}
+	if err := os.Remove(filepath.Join(copied, clientFile)); err != nil {
+		return err
+	}
+	for from, to := range map[string]string{
+		filepath.Join(module, "go.mod"): filepath.Join(reduced, "go.mod"),
+		"go.mod":                        filepath.Join(folder, "go.mod"), "go.sum": filepath.Join(folder, "go.sum"),
+	} {
+		data, err := os.ReadFile(from)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(to, data, 0o600); err != nil {
+			return err
+		}
+	}
+	//nolint:gosec,noctx // the arguments are from this program
+	return exec.Command("go", "mod", "edit", "-replace", client+"="+reduced, filepath.Join(folder, "go.mod")).Run()
+}
+
 // support returns the Go distribution's script for starting a WebAssembly program.
 func support() ([]byte, error) {
 	root, err := exec.Command("go", "env", "GOROOT").Output() //nolint:noctx // as above
@@ -104,11 +147,35 @@ func support() ([]byte, error) {
 	return os.ReadFile(filepath.Join(strings.TrimSpace(string(root)), "lib/wasm/wasm_exec.js"))
 }
 
-// sample is a manifest that the page offers.
+// sample is a manifest that the page offers. About is the first sentence of the comment at its beginning.
 type sample struct {
 	Name  string `json:"name"`
 	Title string `json:"title"`
+	About string `json:"about"`
 	Text  string `json:"text"`
+}
+
+// comment matches the comment at the beginning of a manifest, and its first sentence.
+var comment = regexp.MustCompile(`^((?:#[^\n]*\n)+)\n*`)
+
+// newSample returns a sample that begins with the stack, and not with a comment or a Secret.
+func newSample(name, text string) sample {
+	one := sample{Name: name, Title: strings.ToUpper(name[:1]) + strings.ReplaceAll(name[1:], "-", " ")}
+	head := comment.FindString(text)
+	about, _, _ := strings.Cut(strings.ReplaceAll(strings.ReplaceAll(head, "\n#", ""), "# ", ""), ".")
+	one.About = about + "."
+	var first, others []string
+	for document := range strings.SplitSeq(strings.TrimPrefix(text, head), "\n---\n") {
+		document = strings.TrimSuffix(document, "\n")
+		if _, stack, found := strings.Cut(document, "# yaml-language-server: "); found {
+			_, document, _ = strings.Cut(stack, "\n")
+			first = append(first, document)
+		} else {
+			others = append(others, document)
+		}
+	}
+	one.Text = strings.Join(append(first, others...), "\n---\n") + "\n"
+	return one
 }
 
 // readSamples returns the samples as JSON, the simplest one first.
@@ -124,7 +191,7 @@ func readSamples() ([]byte, error) {
 			return nil, err
 		}
 		name := strings.TrimPrefix(strings.TrimSuffix(filepath.Base(file), ".yaml"), "v1alpha2-")
-		one := sample{Name: name, Title: name, Text: string(data)}
+		one := newSample(name, string(data))
 		if name == "simple" {
 			list = append([]sample{one}, list...)
 		} else {

@@ -1,6 +1,7 @@
 package playground
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/document"
@@ -57,6 +58,9 @@ type Stack struct {
 	Config []Line `json:"config"`
 	// Objects are the objects that the operator applies. The list is empty unless Options.Objects is set.
 	Objects []Object `json:"objects"`
+	// Changes describes the effects of the edit since Options.Earlier. It is empty without an earlier version, or if the
+	// stack is invalid.
+	Changes string `json:"changes"`
 }
 
 // Object is an object that the operator applies, as YAML.
@@ -72,7 +76,12 @@ type Options struct {
 	Release string
 	// Objects adds the objects to the result. Printing an object for the first time can double the duration of a run.
 	Objects bool
+	// Earlier adds the effects of an edit to the result. Nil means that there is no earlier version.
+	Earlier *Version
 }
+
+// Version is an earlier version of the manifest. Its Release is like Options.Release.
+type Version struct{ Manifest, Release string }
 
 // Playground runs manifests. It keeps the text of the last run's objects, because most of the objects do not change
 // while a user edits a manifest. The zero value is ready to use. A Playground must not be used concurrently.
@@ -91,8 +100,8 @@ func (p *Playground) Run(manifest string, options Options) Result {
 		r.problem(fmt.Sprintf("the manifest is larger than %d KiB, the limit of the playground; remove part of the manifest, or use kubectl llamastack render", MaxManifestBytes>>10))
 		return r.result
 	}
-	found := dryrun.Gather(document.Parse(file, []byte(manifest), false), dryrun.DefaultNamespace)
-	found.Pasted = true
+	found := gather(manifest)
+	r.earlier(options.Earlier)
 	if len(found.Stacks) == 0 {
 		r.problem(found.Nothing("the manifest"))
 	}
@@ -106,11 +115,19 @@ func (p *Playground) Run(manifest string, options Options) Result {
 	return r.result
 }
 
+func gather(manifest string) *dryrun.Manifests {
+	found := dryrun.Gather(document.Parse(file, []byte(manifest), false), dryrun.DefaultNamespace)
+	found.Pasted = true
+	return found
+}
+
 // run collects a result.
 type run struct {
 	Options
-	printer *dryrun.Printer
-	result  Result
+	// previous are the stacks of the earlier version. Nil means that there is none.
+	previous *dryrun.Manifests
+	printer  *dryrun.Printer
+	result   Result
 	// output is the remaining number of bytes for configurations and objects.
 	output int
 	// omitted reports whether the result contains the note about omitted findings.
@@ -136,12 +153,23 @@ func (r *run) add(finding findings.Finding) {
 	}
 }
 
-// release replaces the release of a stack.
-func (r *run) release(s *dryrun.Stack) {
-	if r.Release == "" || !s.Decoded {
+// earlier reads the earlier version. A version that is too large counts as none.
+func (r *run) earlier(version *Version) {
+	if version == nil || len(version.Manifest) > MaxManifestBytes {
 		return
 	}
-	changed, err := dryrun.WithRelease(s.Object, r.Release)
+	r.previous = gather(version.Manifest)
+	for i := range r.previous.Stacks {
+		setRelease(&r.previous.Stacks[i], version.Release)
+	}
+}
+
+// setRelease replaces the release of a stack, unless the release is empty.
+func setRelease(s *dryrun.Stack, release string) {
+	if release == "" || !s.Decoded {
+		return
+	}
+	changed, err := dryrun.WithRelease(s.Object, release)
 	if err != nil {
 		s.Errors = append(s.Errors, err.Error())
 		return
@@ -151,7 +179,7 @@ func (r *run) release(s *dryrun.Stack) {
 
 // stack plans one stack, and adds it to the result.
 func (r *run) stack(all *dryrun.Manifests, s *dryrun.Stack) {
-	r.release(s)
+	setRelease(s, r.Release)
 	outcome := all.Plan(*s)
 	list, valid := dryrun.Reported(s, &outcome, false)
 	for i := range list {
@@ -165,9 +193,29 @@ func (r *run) stack(all *dryrun.Manifests, s *dryrun.Stack) {
 		shown.Release, shown.Image = outcome.Plan.Release(), outcome.Plan.Image()
 		shown.Config = configOf(s, outcome.Plan)
 		shown.Objects = r.objects(outcome.Plan)
+		shown.Changes = r.changes(all, s)
 	}
 	r.output -= shown.size()
 	r.result.Stacks = append(r.result.Stacks, shown)
+}
+
+// changes returns the effects of an edit, as kubectl llamastack diff prints them.
+func (r *run) changes(all *dryrun.Manifests, s *dryrun.Stack) string {
+	if r.previous == nil {
+		return ""
+	}
+	sides := all.Since(r.previous, *s)
+	if sides.Input.Exists && sides.Before.Plan == nil {
+		return "The earlier version of the stack has errors, so it cannot be compared.\n"
+	}
+	found, err := sides.Change(*s, nil)
+	if err != nil {
+		r.problem(err.Error())
+		return ""
+	}
+	var page bytes.Buffer
+	found.Write(&page, file)
+	return page.String()
 }
 
 // objects returns the objects of a plan, or an empty list unless Options.Objects is set.
@@ -186,9 +234,9 @@ func (r *run) objects(built *plan.Plan) []Object {
 	return shown
 }
 
-// size returns the size of the configuration and the objects in bytes.
+// size returns the size of the output in bytes.
 func (s *Stack) size() int {
-	size := 0
+	size := len(s.Changes)
 	for i := range s.Config {
 		size += len(s.Config[i].Text) + len(s.Config[i].Origin)
 	}

@@ -306,6 +306,42 @@ func FuzzRun(f *testing.F) {
 	})
 }
 
+// The effects of an edit are those that kubectl llamastack diff prints.
+func TestChanges(t *testing.T) {
+	const starter, other = "{distribution: {name: starter}}", "{distribution: {name: starter, version: \"1.5\"}}"
+	for name, tc := range map[string]struct {
+		earlier playground.Version
+		want    string // a part of the text
+	}{
+		"the same":        {playground.Version{Manifest: stack(starter)}, ": no difference"},
+		"a release":       {playground.Version{Manifest: stack(other)}, ": changes, and the pods restart"},
+		"a chosen one":    {playground.Version{Manifest: stack(starter), Release: "1.5"}, ": changes, and the pods restart"},
+		"no stack":        {playground.Version{}, ": new: the stack does not exist yet"},
+		"an invalid spec": {playground.Version{Manifest: stack("{}")}, "has errors, so it cannot be compared"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			options := playground.Options{Earlier: &tc.earlier}
+			got := new(playground.Playground).Run(stack(starter), options).Stacks[0].Changes
+			if !strings.Contains(got, tc.want) {
+				t.Errorf("%q is not in:\n%s", tc.want, got)
+			}
+		})
+	}
+	folder := t.TempDir()
+	for file, text := range map[string]string{"earlier": stack(other), "manifest": stack(starter)} {
+		if err := os.WriteFile(filepath.Join(folder, file), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(folder)
+	_, want, _ := commandLine(t, "diff", "-f", "manifest", "--previous", "earlier")
+	options := playground.Options{Earlier: &playground.Version{Manifest: stack(other)}}
+	got := new(playground.Playground).Run(stack(starter), options)
+	if diff := cmp.Diff(want, got.Stacks[0].Changes); diff != "" {
+		t.Errorf("changes (-command line +playground):\n%s", diff)
+	}
+}
+
 // TestRunsAreIndependent compares each run of a shared Playground with the single run of a new one. The manifests are
 // those that a user creates while editing.
 func TestRunsAreIndependent(t *testing.T) {

@@ -12,11 +12,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/change"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/compare"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/kube"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/manifests"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/planner"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/change"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/dryrun"
 )
 

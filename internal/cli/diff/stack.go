@@ -13,15 +13,14 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/change"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/compare"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/kube"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/change"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/facts"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/secretvalue"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/migrate/convert"
 )
 
 // change compares one stack. The error is a rejection if the manifest is invalid.
@@ -29,10 +28,10 @@ func (d *differ) change(ctx context.Context, s dryrun.Stack) (change.Change, err
 	if len(s.Errors) > 0 || !s.Decoded {
 		return change.Change{}, rejectionOf(s, s.Errors)
 	}
-	var sides compare.Sides
+	var sides dryrun.Sides
 	var err error
 	if d.reader == nil {
-		sides = compare.With(d.found, s, d.previous)
+		sides = d.found.Since(d.previous, s)
 	} else if sides, err = d.live(ctx, s); err != nil {
 		return change.Change{}, err
 	}
@@ -40,23 +39,16 @@ func (d *differ) change(ctx context.Context, s dryrun.Stack) (change.Change, err
 		return change.Change{}, rejectionOf(s, problems)
 	}
 	d.remarks(s, sides)
-	return change.Of(d.input(s, sides))
+	return sides.Change(s, d.open(sides.After.Plan))
 }
 
-// input returns the running stack and the edited stack as input for the comparison.
-func (d *differ) input(s dryrun.Stack, sides compare.Sides) change.Input {
-	in := sides.Input
-	in.Namespace, in.Name = s.Object.Namespace, s.Object.Name
-	in.Before, in.After = sides.Before.Plan, sides.After.Plan
-	in.Paused = names.Paused(sides.Annotations)
-	in.Open = append(in.Open, openSecrets(in.After)...)
+// open lists the facts about the edited stack that are not known.
+func (d *differ) open(after *plan.Plan) []string {
+	open := openSecrets(after)
 	if d.reader != nil {
-		in.Open = append(in.Open, d.reader.Unknown...)
+		open = append(open, d.reader.Unknown...)
 	}
-	if s.Older {
-		in.Rename = convert.OlderPaths
-	}
-	return in
+	return open
 }
 
 // rejectionOf returns the problems of a stack as an error.
@@ -69,7 +61,7 @@ func rejectionOf(s dryrun.Stack, problems []string) error {
 }
 
 // remarks prints those warnings and notes about the edited stack that do not also apply to the running stack.
-func (d *differ) remarks(s dryrun.Stack, sides compare.Sides) {
+func (d *differ) remarks(s dryrun.Stack, sides dryrun.Sides) {
 	if sides.Input.Exists && sides.Before.Plan == nil && len(sides.Before.Errors) > 0 {
 		d.printer.Warning(s.Title() + ": no configuration can be generated from the stack's spec in the cluster, so the configurations are not compared: " +
 			sides.Before.Errors[0])
@@ -84,21 +76,21 @@ func (d *differ) remarks(s dryrun.Stack, sides compare.Sides) {
 }
 
 // live plans an edited stack, and the stack in the cluster.
-func (d *differ) live(ctx context.Context, s dryrun.Stack) (compare.Sides, error) {
+func (d *differ) live(ctx context.Context, s dryrun.Stack) (dryrun.Sides, error) {
 	cluster := *d.reader.Cluster
 	cluster.Namespace = s.Object.Namespace
 	stored, err := cluster.Stack(ctx, s.Object.Name)
 	if _, missing := errors.AsType[*kube.NotFound](err); missing {
 		m, err := d.with(ctx, s.Object)
 		if err != nil {
-			return compare.Sides{}, err
+			return dryrun.Sides{}, err
 		}
 		m.Definition = d.found.Definition
-		sides := compare.Sides{After: m.Plan(s), Annotations: s.Object.Annotations}
+		sides := dryrun.Sides{After: m.Plan(s), Annotations: s.Object.Annotations}
 		return sides, compare.Try(ctx, d.reader.Cluster, compare.Planned{Stack: s, Outcome: &sides.After}, compare.Planned{})
 	}
 	if err != nil {
-		return compare.Sides{}, err
+		return dryrun.Sides{}, err
 	}
 	return d.edit(ctx, s, stored)
 }
@@ -106,25 +98,25 @@ func (d *differ) live(ctx context.Context, s dryrun.Stack) (compare.Sides, error
 // edit plans an edited stack, and the stored stack that it changes.
 func (d *differ) edit(
 	ctx context.Context, s dryrun.Stack, stored *v1alpha2.LlamaStackDistribution,
-) (compare.Sides, error) {
+) (dryrun.Sides, error) {
 	known, err := d.reader.Running(ctx, stored)
 	if err != nil {
-		return compare.Sides{}, err
+		return dryrun.Sides{}, err
 	}
 	next := s
 	if next.Object, err = edited(stored, s.Object); err != nil {
-		return compare.Sides{}, err
+		return dryrun.Sides{}, err
 	}
 	before, err := d.reader.References(ctx, stored)
 	if err != nil {
-		return compare.Sides{}, err
+		return dryrun.Sides{}, err
 	}
 	after, err := d.with(ctx, next.Object)
 	if err != nil {
-		return compare.Sides{}, err
+		return dryrun.Sides{}, err
 	}
 	running := dryrun.Stack{File: s.File, Object: stored, Decoded: true}
-	sides := compare.Sides{Running: running, Annotations: next.Object.Annotations, Input: inputOf(stored, known)}
+	sides := dryrun.Sides{Running: running, Annotations: next.Object.Annotations, Input: inputOf(stored, known)}
 	sides.Before, sides.After = before.With(known).PlanChange(running, after.With(known), next)
 	claim, err := d.reader.Claim(ctx, stored)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/change"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/change"
 )
 
 // Write writes the report as text. If `all` is true, the text includes the changes that no field of the spec causes.

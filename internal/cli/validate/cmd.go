@@ -24,7 +24,7 @@ import (
 
 // offlineChange plans a stack as a change to the running stack with the same name and namespace.
 func offlineChange(m *dryrun.Manifests, s dryrun.Stack, previous *dryrun.Manifests) dryrun.Outcome {
-	sides := compare.With(m, s, previous)
+	sides := m.Since(previous, s)
 	found, before := sides.After, sides.Before
 	switch {
 	case !sides.Input.Exists:

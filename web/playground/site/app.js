@@ -1,4 +1,5 @@
 import { Editor } from "./editor.js";
+import { element } from "./highlight.js";
 import { decode, encode } from "./link.js";
 import { Pipeline } from "./pipeline.js";
 import { View } from "./view.js";
@@ -8,24 +9,37 @@ const MAX_MANIFEST = 1 << 20;
 
 const $ = (id) => document.getElementById(id);
 const status = $("status");
-const sample = $("sample");
 const release = $("release");
-const names = ["config", "objects", "findings"];
+const progress = $("progress");
+const names = ["config", "objects", "changes", "findings"];
 const tabs = Object.fromEntries(names.map((name) => [name, $(`tab-${name}`)]));
 const panels = Object.fromEntries(names.map((name) => [name, $(`panel-${name}`)]));
 
-let samples = [];
 let result;
 let shown = "config";
-// withObjects is true if the newest run requests the objects, which only one tab shows.
-let withObjects = false;
+// ran is the tab for which the newest run was made. Only the tab of the objects and the tab of the changes need a run of
+// their own, which takes longer.
+let ran = "config";
+const needsRun = (name) => ["objects", "changes"].includes(name) && ran !== name;
+// earlier is the version with which the tab of the changes compares the manifest, and its name.
+let earlier = { manifest: "", release: "", name: "" };
 
 const pipeline = new Pipeline();
-const editor = new Editor($("manifest"), $("gutter"), () => {
-  sample.value = "";
-  run();
+const editor = new Editor($("manifest"), $("gutter"), $("colors"), run);
+const view = new View(panels, {
+  select: (line) => editor.select(line),
+  showFindings: () => show("findings", true),
+  keep: () => {
+    keep("the version that you kept");
+    tabs.changes.focus();
+    run();
+  },
 });
-const view = new View(panels, { select: (line) => editor.select(line), showFindings: () => show("findings", true) });
+
+// keep makes the current version the earlier one.
+function keep(name) {
+  earlier = { manifest: editor.text, release: release.value, name };
+}
 
 function show(name, focus) {
   shown = name;
@@ -35,11 +49,11 @@ function show(name, focus) {
     panels[other].hidden = other !== name;
   }
   if (focus) tabs[name].focus();
-  if (name === "objects" && !withObjects) {
-    panels.objects.replaceChildren();
+  if (needsRun(name)) {
+    panels[name].replaceChildren();
     run();
   } else if (result) {
-    view[name](result);
+    view[name](result, earlier.name);
   }
 }
 
@@ -55,7 +69,9 @@ function summary({ stacks, findings }) {
   const valid = stacks.filter((stack) => stack.valid);
   const state = number("error") > 0 ? "Not valid" : "Valid";
   const what = valid.map(({ name, release: line }) => `${name} runs ${line ? `release ${line}` : "the release of its image"}`);
-  return `${[state, ...parts].join(", ")}.${what.length > 0 ? ` ${what.join("; ")}.` : ""}`;
+  const first = findings.find((one) => one.level === "error" && one.line > 0);
+  return `${[state, ...parts].join(", ")}.${what.length > 0 ? ` ${what.join("; ")}.` : ""}` +
+    (first ? ` Line ${first.line}: ${first.message}` : "");
 }
 
 function say(text, level) {
@@ -77,7 +93,7 @@ function showResult({ result: next, took, problem, since, busy = false }) {
     tabs.findings.append(" ", badge);
   }
   editor.mark(result.findings);
-  if (shown !== "objects" || withObjects) view[shown](result);
+  if (!needsRun(shown)) view[shown](result, earlier.name);
   say(summary(result), errors ? "error" : warnings ? "warning" : "ok");
   const ended = performance.now();
   const { dataset } = document.body;
@@ -95,9 +111,10 @@ function run() {
     showResult({ problem });
     return;
   }
-  withObjects = shown === "objects";
+  ran = shown;
   document.body.dataset.busy = "true";
-  pipeline.run(editor.text, release.value, withObjects);
+  const { manifest, release: before } = earlier;
+  pipeline.run(editor.text, release.value, shown === "objects", shown === "changes" ? { manifest, release: before } : undefined);
 }
 
 // open shows the manifest in the link. It returns true, or false for a link without a manifest, or undefined if the
@@ -107,8 +124,8 @@ async function open() {
     const found = await decode(location.hash, MAX_MANIFEST);
     if (!found) return false;
     editor.text = found.manifest;
-    sample.value = "";
     release.value = [...release.options].some((option) => option.value === found.release) ? found.release : "";
+    keep("the version in the link");
     return true;
   } catch {
     say("The manifest in the link cannot be read.", "error");
@@ -129,21 +146,31 @@ async function share() {
   $("url").select();
 }
 
-async function copy() {
-  $("url").select();
+// copy copies a text, and says so.
+async function copy(text, what) {
   try {
-    await navigator.clipboard.writeText($("url").value);
-    say("The link is copied.", "ok");
+    await navigator.clipboard.writeText(text);
+    say(`${what} is copied.`, "ok");
   } catch {
-    say("The browser does not allow the page to copy the link. Copy the selected link manually.", "warning");
+    say("The browser does not allow the page to copy. Select the text, and copy it manually.", "warning");
   }
 }
 
-function choose() {
-  const chosen = samples.find(({ name }) => name === sample.value);
-  if (!chosen) return;
-  editor.text = chosen.text;
+function choose({ title, text }) {
+  editor.text = text;
+  keep(`the sample ${title}`);
   run();
+}
+
+// gallery returns a button for each sample.
+function gallery(samples) {
+  return samples.map((sample) => {
+    const button = element("button", "sample", element("span", "title", sample.title), element("span", "about", sample.about));
+    button.type = "button";
+    button.id = `sample-${sample.name}`;
+    button.addEventListener("click", () => choose(sample));
+    return button;
+  });
 }
 
 for (const [index, name] of names.entries()) {
@@ -155,25 +182,33 @@ for (const [index, name] of names.entries()) {
     show(names[to % names.length], true);
   });
 }
-sample.addEventListener("change", choose);
-release.addEventListener("change", run);
+release.addEventListener("change", () => {
+  const again = !needsRun("changes");
+  show("changes");
+  if (again) run();
+});
 $("share").addEventListener("click", share);
-$("copy").addEventListener("click", copy);
+$("copy").addEventListener("click", () => {
+  $("url").select();
+  copy($("url").value, "The link");
+});
+$("copy-result").addEventListener("click", () => result && copy(view.text(shown, result), tabs[shown].firstChild.textContent));
 window.addEventListener("hashchange", async () => {
   if (await open()) run();
 });
 
 async function start() {
   const fetched = fetch("samples.json").then((response) => response.json());
-  const loading = pipeline.load(fetched.then((list) => list[0].text), showResult);
-  samples = await fetched;
-  sample.append(new Option("your own", ""), ...samples.map(({ name, title }) => new Option(title, name)));
+  const loading = pipeline.load(fetched.then((list) => list[0].text), showResult, (share) => { progress.value = share; });
+  const samples = await fetched;
+  $("samples").append(...gallery(samples));
   const linked = await open();
   if (!linked) {
-    sample.value = samples[0].name;
     editor.text = samples[0].text;
+    keep(`the sample ${samples[0].title}`);
   }
   const known = await loading;
+  progress.hidden = true;
   release.append(...known.lines.toReversed().map((line) => new Option(line === known.default ? `${line} (default)` : line, line)));
   if (linked) await open();
   if (linked === undefined) document.body.dataset.link = "unreadable";

@@ -4,15 +4,27 @@
 const MAX_RUN = 5000;
 
 // fetchModule returns the compiled program. The file is compressed, unless the HTTP server sends it with a
-// Content-Encoding, which the browser decodes.
-async function fetchModule(url) {
+// Content-Encoding, which the browser decodes. onProgress is called with the loaded share of the file, if its size is
+// known.
+async function fetchModule(url, onProgress) {
   const response = await fetch(url);
   if (!response.ok) throw new Error(`${url}: the server responds with status ${response.status}`);
-  const [head, body] = response.body.tee();
+  const encoded = response.headers.get("Content-Encoding");
+  const size = encoded ? 0 : Number(response.headers.get("Content-Length"));
+  let loaded = 0;
+  let compressed;
+  const counted = response.body.pipeThrough(new TransformStream({
+    transform(chunk, controller) {
+      compressed ??= chunk[0] === 0x1f && chunk[1] === 0x8b;
+      loaded += chunk.length;
+      if (size) onProgress(loaded / size);
+      controller.enqueue(chunk);
+    },
+  }));
+  const [head, body] = counted.tee();
   const reader = head.getReader();
-  const { value } = await reader.read();
+  await reader.read();
   reader.cancel();
-  const compressed = value && value[0] === 0x1f && value[1] === 0x8b;
   const stream = compressed ? body.pipeThrough(new DecompressionStream("gzip")) : body;
   return WebAssembly.compileStreaming(new Response(stream, { headers: { "Content-Type": "application/wasm" } }));
 }
@@ -35,19 +47,20 @@ export class Pipeline {
   // load fetches the program, runs the sample, and returns the releases that the program knows. After each run,
   // onResult is called with { result, took, since, busy }, or with { problem, since, busy } if there is no result. since
   // is the time of the first change that the result contains. busy is true if a newer manifest waits.
-  async load(sample, onResult) {
+  async load(sample, onResult, onProgress) {
     this.#onResult = onResult;
     this.#spare = this.#hire();
-    const module = fetchModule("playground.wasm.gz");
+    const module = fetchModule("playground.wasm.gz", onProgress);
     this.#sample = await sample;
     this.#module = await module;
     return this.#start();
   }
 
-  // run plans a manifest for a release. objects adds the objects to the result. During another run, the manifest waits,
-  // and replaces a manifest that already waits.
-  run(manifest, release, objects) {
-    this.#waiting = { since: this.#waiting?.since ?? performance.now(), manifest, release, objects };
+  // run plans a manifest for a release. objects adds the objects to the result, and earlier = { manifest, release } the
+  // effects of the edit since an earlier version. During another run, the manifest waits, and replaces a manifest that
+  // already waits.
+  run(manifest, release, objects, earlier) {
+    this.#waiting = { since: this.#waiting?.since ?? performance.now(), manifest, release, objects, earlier };
     if (this.#failed) this.#restart();
     this.#next();
   }

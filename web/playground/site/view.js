@@ -1,13 +1,6 @@
 // Shows a result. All text from a manifest or a result is set as text, never as HTML.
 
-const KEY = /^(\s*(?:- )*)([\w./-]+:)(?=\s|$)(.*)$/;
-
-function element(name, className, ...content) {
-  const node = document.createElement(name);
-  if (className) node.className = className;
-  node.append(...content);
-  return node;
-}
+import { code, element } from "./highlight.js";
 
 function button(className, text, label, onClick) {
   const node = element("button", className, text);
@@ -15,14 +8,6 @@ function button(className, text, label, onClick) {
   if (label) node.setAttribute("aria-label", label);
   node.addEventListener("click", onClick);
   return node;
-}
-
-// code returns the elements of a line of YAML. The key and the comment are separate elements.
-function code(text) {
-  if (text.trimStart().startsWith("#")) return [element("span", "comment", text)];
-  const match = KEY.exec(text);
-  if (!match) return [text];
-  return [match[1], element("span", "key", match[2]), match[3]];
 }
 
 // heading returns the name of a stack, with the release and the image of its server.
@@ -96,7 +81,7 @@ export class View {
   #open = new Set();
   #actions;
 
-  // actions are { select(line), showFindings() }.
+  // actions are { select(line), showFindings(), keep() }.
   constructor(panels, actions) {
     this.#panels = panels;
     this.#actions = actions;
@@ -108,6 +93,33 @@ export class View {
 
   objects({ stacks }) {
     this.#stacks("objects", stacks, (stack) => objects(stack, this.#open));
+  }
+
+  // changes shows the effects of the edit since the earlier version, which `since` describes.
+  changes({ stacks }, since) {
+    this.#stacks("changes", stacks, (stack) => {
+      const pre = element("pre", "", stack.changes);
+      pre.tabIndex = 0;
+      pre.setAttribute("role", "region");
+      pre.setAttribute("aria-label", `Changes of ${stack.name}`);
+      return [pre];
+    });
+    this.#panels.changes.prepend(element("p", "empty", `The effects if ${since} runs, and you apply this version. `,
+      button("inline", "Compare with this version from now on", "", this.#actions.keep)));
+  }
+
+  // text returns the text of a panel, for the clipboard.
+  text(panel, { stacks, findings }) {
+    switch (panel) {
+      case "config":
+        return stacks.flatMap(({ config }) => config.map(({ text }) => `${text}\n`)).join("");
+      case "objects":
+        return stacks.flatMap((stack) => stack.objects.map(({ text }) => `---\n${text}`)).join("");
+      case "changes":
+        return stacks.map(({ changes }) => changes).join("\n");
+      default:
+        return findings.map(({ level, path, message }) => `${[level, path, message].filter(Boolean).join(": ")}\n`).join("");
+    }
   }
 
   #stacks(panel, stacks, show) {

@@ -8,11 +8,11 @@ self.onmessage = async ({ data }) => {
     const instance = await WebAssembly.instantiate(data.module, go.importObject);
     go.run(instance).catch(() => {}).finally(() => self.postMessage({ ended: true }));
     // The browser compiles a function at its first call, so the first run takes longer.
-    llamaStack.run(data.sample, "", true);
+    llamaStack.run(data.sample, "", true, undefined);
     self.postMessage({ releases: JSON.parse(llamaStack.releases()) });
     return;
   }
   const started = performance.now();
-  const result = JSON.parse(llamaStack.run(data.manifest, data.release, data.objects));
+  const result = JSON.parse(llamaStack.run(data.manifest, data.release, data.objects, data.earlier));
   self.postMessage({ id: data.id, result, took: performance.now() - started });
 };

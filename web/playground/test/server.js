@@ -28,13 +28,14 @@ export async function serve(folder) {
     if (!variant || normalize(name) !== name || name.startsWith("..")) return response.writeHead(404).end();
     try {
       let body = await readFile(join(folder, name));
+      if (variant === "slow" && name === "worker.js") body = Buffer.concat([body, Buffer.from(HANG)]);
       const headers = {
         "Content-Type": TYPES[extname(name)] ?? "application/octet-stream",
         "Content-Security-Policy": POLICY,
         "X-Content-Type-Options": "nosniff",
+        "Content-Length": body.length,
       };
       if (variant === "encoded" && name.endsWith(".gz")) headers["Content-Encoding"] = "gzip";
-      if (variant === "slow" && name === "worker.js") body = Buffer.concat([body, Buffer.from(HANG)]);
       response.writeHead(200, headers).end(body);
     } catch {
       response.writeHead(404).end();

@@ -20,9 +20,13 @@ func main() {
 	js.Global().Set("llamaStack", map[string]any{
 		"releases": js.FuncOf(func(js.Value, []js.Value) any { return text(playground.Known()) }),
 		"run": js.FuncOf(func(_ js.Value, args []js.Value) any {
-			return text(page.Run(args[0].String(), playground.Options{
-				Release: args[1].String(), Objects: args[2].Bool(),
-			}))
+			options := playground.Options{Release: args[1].String(), Objects: args[2].Bool()}
+			if earlier := args[3]; earlier.Truthy() {
+				options.Earlier = &playground.Version{
+					Manifest: earlier.Get("manifest").String(), Release: earlier.Get("release").String(),
+				}
+			}
+			return text(page.Run(args[0].String(), options))
 		}),
 	})
 	select {}

@@ -1,3 +1,3 @@
-// Package compare plans an edited stack and the running stack that it changes, from files. It also asks an API server
-// whether it would accept the objects of a plan.
+// Package compare reads the manifests of running stacks for a comparison. It also asks an API server whether it would
+// accept the objects of a plan.
 package compare

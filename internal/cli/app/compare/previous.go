@@ -5,19 +5,11 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
-
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/change"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/files"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/manifests"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/dryrun"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/profile"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/migrate/convert"
 )
 
 // flagPrevious is the prefix of messages about the files in --previous.
@@ -67,81 +59,4 @@ func unreadStacks(previous *dryrun.Manifests) error {
 		return &app.Rejection{Problems: unreadable, Summary: "not all running stacks can be read"}
 	}
 	return nil
-}
-
-// runningStack returns the running stack that has the name and the namespace of s, and false if there is none.
-func runningStack(previous *dryrun.Manifests, s dryrun.Stack) (dryrun.Stack, bool) {
-	i := slices.IndexFunc(previous.Stacks, func(other dryrun.Stack) bool {
-		return other.Object.Name == s.Object.Name && other.Object.Namespace == s.Object.Namespace
-	})
-	if i < 0 {
-		return dryrun.Stack{}, false
-	}
-	return previous.Stacks[i], true
-}
-
-// withCompat returns a stack with the compatibility annotation of the running stack, if applying the manifest of the
-// stack does not remove the annotation.
-func withCompat(s, running dryrun.Stack) dryrun.Stack {
-	was, is := profile.Of(running.Object.Annotations).V1alpha1, profile.Of(s.Object.Annotations).V1alpha1
-	if was && !is && keepsCompat(running) {
-		s.Object = s.Object.DeepCopy()
-		metav1.SetMetaDataAnnotation(&s.Object.ObjectMeta, names.AnnotationCompat,
-			running.Object.Annotations[names.AnnotationCompat])
-	}
-	return s
-}
-
-// keepsCompat reports whether a running stack keeps its compatibility annotation when a manifest without the annotation
-// is applied. The operator adds the annotation to a v1alpha1 stack. A client removes only an annotation that it added
-// itself, which the client's own record shows.
-func keepsCompat(running dryrun.Stack) bool {
-	applied, recorded := running.Object.Annotations[corev1.LastAppliedConfigAnnotation]
-	return running.Older || recorded && !strings.Contains(applied, names.AnnotationCompat)
-}
-
-// Sides holds both sides of a comparison.
-type Sides struct {
-	Before, After dryrun.Outcome
-	// Running is the running stack. It is empty if there is none.
-	Running dryrun.Stack
-	// Annotations are the annotations of the edited stack.
-	Annotations map[string]string
-	Input       change.Input
-}
-
-// Problems returns the errors of the edited stack, except those that the cluster accepts because the stored stack has
-// them too. A loss of data that the user has not accepted is not among them, because the comparison shows it.
-func (c *Sides) Problems(s dryrun.Stack) []string {
-	if c.After.Plan == nil {
-		return c.After.Errors
-	}
-	return slices.DeleteFunc(slices.Clone(c.After.Errors), func(problem string) bool {
-		if slices.Contains(c.Before.Warnings, problem) {
-			return true
-		}
-		for _, loss := range c.After.Plan.Losses {
-			text := loss.String()
-			if s.Older {
-				text = convert.OlderPaths(text)
-			}
-			if strings.HasPrefix(problem, text) {
-				return true
-			}
-		}
-		return false
-	})
-}
-
-// With plans an edited stack, and the running stack in the files of --previous.
-func With(m *dryrun.Manifests, s dryrun.Stack, previous *dryrun.Manifests) Sides {
-	running, ok := runningStack(previous, s)
-	if !ok {
-		return Sides{After: m.Plan(s), Annotations: s.Object.Annotations}
-	}
-	s = withCompat(s, running)
-	sides := Sides{Running: running, Annotations: s.Object.Annotations, Input: change.Input{Exists: true}}
-	sides.Before, sides.After = previous.PlanChange(running, m, s)
-	sides.After.Volume(running, s, nil)
-	return sides
 }
