@@ -35,12 +35,13 @@ help: ## List the targets [ALL=1: also those in hack/mk]
 		/^[a-z][a-z0-9-]*:.*## / { printf "  %-20s %s\n", $$1, $$2 }' $(if $(ALL),$(MAKEFILE_LIST),Makefile)
 
 .PHONY: build
-build: ## Build the operator and the CLI into bin/
+build: ## Build the operator and the CLI with its completion program into bin/
 	@mkdir -p bin
 	@for program in $(notdir $(wildcard cmd/*)); do \
 		echo "building bin/$$program"; \
 		$(GO) build -ldflags '-s -w -X main.version=$(VERSION)' -o bin/$$program ./cmd/$$program; \
 	done
+	@cp hack/kubectl_complete-llamastack bin/
 
 IMAGE ?= llama-stack-k8s-operator:dev
 CONTAINER_TOOL ?= docker

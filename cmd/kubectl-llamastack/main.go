@@ -21,14 +21,14 @@ func main() {
 	streams := cli.Streams{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Terminal: terminal && os.Getenv("TERM") != "dumb",
 		Color: terminal && os.Getenv("TERM") != "dumb" && os.Getenv("NO_COLOR") == "", // https://no-color.org
-		Width: width(),
+		Width: width(os.Stdout), MessageWidth: width(os.Stderr),
 	}
 	os.Exit(cli.Run(streams, version, os.Args[1:]))
 }
 
-// width returns the number of columns of the terminal if standard output is a terminal, and 0 otherwise.
-func width() int {
-	columns, _, err := term.GetSize(int(os.Stdout.Fd()))
+// width returns the number of columns of a terminal, and 0 for another file.
+func width(file *os.File) int {
+	columns, _, err := term.GetSize(int(file.Fd()))
 	if err != nil {
 		return 0
 	}

@@ -34,7 +34,7 @@ func TestRenderBackendTLSPolicy(t *testing.T) {
 		"certificate and authority":                {secret: secret(authority, "demo-service.default.svc"), rendered: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := run(t, exposed+tc.secret, "render", "-f", "-", "--operator-config", file)
+			got := run(t, exposed+tc.secret, "render", "-f", "-", "-o", "objects", "--operator-config", file)
 			if got.code != 0 {
 				t.Fatalf("exit code %d\n%s", got.code, got.err)
 			}

@@ -228,7 +228,7 @@ func TestUsageErrors(t *testing.T) {
 	}{
 		"no file":         {[]string{"render"}, "name a manifest with --filename FILE or a folder with --kustomize FOLDER"},
 		"missing file":    {[]string{"render", "-f", "nowhere.yaml"}, "nowhere.yaml"},
-		"unknown output":  {[]string{"render", "-f", samples, "-o", "json"}, `--output: "json" is not a valid value; use one of objects, config, env`},
+		"unknown output":  {[]string{"render", "-f", samples, "-o", "json"}, `--output: "json" is not a valid value; use one of config, objects, all, env`},
 		"unknown command": {[]string{"rendr"}, "rendr"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -240,35 +240,45 @@ func TestUsageErrors(t *testing.T) {
 	}
 }
 
+// "objects" has the same objects as "all", without the base, the programs and the record of the operator.
 func TestRenderObjects(t *testing.T) {
-	got := run(t, "", "render", "-f", samples+"/v1alpha2-simple.yaml")
-	if got.code != 0 {
-		t.Fatalf("exit code %d\n%s", got.code, got.err)
-	}
-	var kinds []string
-	for _, text := range strings.Split(got.out, "---\n")[1:] {
-		var object struct {
-			Kind     string `json:"kind"`
-			Metadata struct{ Namespace string }
-		}
-		if err := yaml.Unmarshal([]byte(text), &object); err != nil {
-			t.Fatal(err)
-		}
-		kinds = append(kinds, object.Kind)
-		if object.Metadata.Namespace != "default" {
-			t.Errorf("%s in namespace %q", object.Kind, object.Metadata.Namespace)
-		}
-	}
 	want := []string{"ConfigMap", "ConfigMap", "ConfigMap", "ServiceAccount", "Deployment", "Service"}
-	if diff := cmp.Diff(want, kinds); diff != "" {
-		t.Errorf("kinds (-want +got):\n%s", diff)
+	data := map[string]int{"objects": 1, "all": 3}
+	for form := range data {
+		got := run(t, "", "render", "-f", samples+"/v1alpha2-simple.yaml", "-o", form)
+		if got.code != 0 {
+			t.Fatalf("exit code %d\n%s", got.code, got.err)
+		}
+		var kinds []string
+		for _, text := range strings.Split(got.out, "---\n")[1:] {
+			var object struct {
+				Kind     string `json:"kind"`
+				Metadata struct{ Namespace string }
+			}
+			if err := yaml.Unmarshal([]byte(text), &object); err != nil {
+				t.Fatal(err)
+			}
+			kinds = append(kinds, object.Kind)
+			if object.Metadata.Namespace != "default" {
+				t.Errorf("%s in namespace %q", object.Kind, object.Metadata.Namespace)
+			}
+		}
+		if diff := cmp.Diff(want, kinds); diff != "" {
+			t.Errorf("%s: kinds (-want +got):\n%s", form, diff)
+		}
+		if has := strings.Count(got.out, "\ndata:"); has != data[form] {
+			t.Errorf("%s: %d objects with data, want %d", form, has, data[form])
+		}
+		if has := strings.Contains(got.out, "llamastack.io/rendered: "); has != (form == "all") {
+			t.Errorf("%s: the output contains the record: %t", form, has)
+		}
 	}
 }
 
 // The command does not need the Secret from which the operator derives values. The output contains the derived Secret
 // with empty values, and the source of each value.
 func TestRenderDerivedSecret(t *testing.T) {
-	got := run(t, stack(`{distribution: {name: starter}, storage: {sql: {type: postgres, connectionString: {secretKeyRef: {name: pg, key: url}}}}}`), "render", "-f", "-")
+	got := run(t, stack(`{distribution: {name: starter}, storage: {sql: {type: postgres, connectionString: {secretKeyRef: {name: pg, key: url}}}}}`), "render", "-f", "-", "-o", "objects")
 	if got.code != 0 {
 		t.Fatalf("exit code %d\n%s", got.code, got.err)
 	}
@@ -318,6 +328,14 @@ func TestRenderEnv(t *testing.T) {
 	t.Errorf("no LLSD_VLLM_API_KEY in\n%s", got.out)
 }
 
+// The configurations of several stacks are separate YAML documents.
+func TestRenderSeveral(t *testing.T) {
+	got := run(t, stack(simple)+"---\n"+strings.Replace(stack(simple), "name: demo", "name: other", 1), "render", "-f", "-")
+	for _, name := range []string{"demo", "other"} {
+		contains(t, got.out, "---\n# LlamaStackDistribution: "+name+"\n")
+	}
+}
+
 // A ConfigMap in any of the files can be the base configuration.
 func TestRenderBaseFromFile(t *testing.T) {
 	base := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: base}\ndata:\n  config.yaml: |\n" +
@@ -343,7 +361,7 @@ func TestSecretsStayOut(t *testing.T) {
 	secret := "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {token: " + canary + "}\n---\n"
 	object := stack(`{distribution: {name: starter}, providers: {inference: {provider: vllm, endpoint: "http://v:1", apiKey: {secretKeyRef: {name: s, key: token}}}}}`)
 	for _, args := range [][]string{
-		{"render", "-f", "-"},
+		{"render", "-f", "-", "-o", "all"},
 		{"render", "-f", "-", "-o", "config"},
 		{"render", "-f", "-", "-o", "env"},
 		{"validate", "-f", "-"},

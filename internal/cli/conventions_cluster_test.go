@@ -34,7 +34,7 @@ type clusterCases struct {
 // exist in the cluster.
 var ofCluster = map[string]clusterCases{
 	"status":         {"nAlo", []string{"my"}, []string{"missing"}, []string{"my", "-o", "xml"}},
-	"chat":           {"n", []string{"my"}, []string{"missing"}, []string{}},
+	"chat":           {"n", []string{"my"}, []string{"missing"}, []string{"my", "--max-tokens", "-1"}},
 	"models":         {"no", []string{"my", "--live"}, []string{"missing"}, []string{"my", "-o", "xml"}},
 	"events":         {"no", []string{"my"}, []string{"missing"}, []string{"my", "--since", "-1m"}},
 	"logs":           {"n", []string{"my"}, []string{"missing"}, []string{"my", "--tail", "-2"}},

@@ -213,7 +213,7 @@ func TestCompletion(t *testing.T) {
 		{[]string{"providers", "--release", "0.3", "--api", "inference", ""}, []string{"vllm", "tgi"}},
 		{[]string{"providers", "--release", "1.5", "--api", ""}, []string{"inference", "vectorIo"}},
 		{[]string{"render", "--release", ""}, []string{"0.7", "1.5"}},
-		{[]string{"render", "-o", ""}, []string{"objects", "config", "env", "table"}},
+		{[]string{"render", "-o", ""}, []string{"config", "objects", "all", "env", "table"}},
 		{[]string{"init", "--release", "1.5", "--provider", ""}, []string{"vllm", "mistral"}},
 		{[]string{"init", "--provider", "vertexai", "--setting", ""}, []string{"project=", "location="}},
 		{[]string{"init", "--store", ""}, []string{"postgres"}},

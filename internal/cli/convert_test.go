@@ -37,7 +37,7 @@ func TestConvert(t *testing.T) {
 func TestDirectionOfText(t *testing.T) {
 	const stack = `{apiVersion: llamastack.io/v1alpha2, kind: LlamaStackDistribution, metadata: {name: my-stack},
 spec: {distribution: {name: starter}, workload: {overrides: {env: [{name: A, value: "a\u202eb"}]}}}}`
-	for _, command := range [][]string{{"convert", "-f", "-"}, {"render", "-f", "-"}, {"render", "-f", "-", "-o", "env"}} {
+	for _, command := range [][]string{{"convert", "-f", "-"}, {"render", "-f", "-", "-o", "objects"}, {"render", "-f", "-", "-o", "env"}} {
 		got := run(t, stack, command...)
 		if got.code != 0 || strings.Contains(got.out, "\u202e") {
 			t.Errorf("%v: exit code %d, output:\n%s%s", command, got.code, got.out, got.err)
@@ -165,7 +165,7 @@ func TestConvertKeepsThePlan(t *testing.T) {
 	const config = "../../test/contract/testdata/operator-cases.yaml"
 	planned := func(manifest string) string {
 		t.Helper()
-		got := run(t, manifest, "render", "-f", "-", "--operator-config", config)
+		got := run(t, manifest, "render", "-f", "-", "-o", "all", "--operator-config", config)
 		if got.code != 0 {
 			t.Fatalf("exit code %d\n%s\n%s", got.code, got.err, manifest)
 		}

@@ -73,7 +73,7 @@ func toYAML(t *testing.T, text string) string {
 // combine these sequences.
 func TestJSONWithSurrogatePairs(t *testing.T) {
 	manifest := strings.Replace(asJSON(t, stack(`{distribution: {name: starter}, workload: {overrides: {podAnnotations: {a: FACE}}}}`)), "FACE", `\ud83d\ude00`, 1)
-	got := run(t, manifest, "render", "-f", "-")
+	got := run(t, manifest, "render", "-f", "-", "-o", "objects")
 	if got.code != 0 {
 		t.Fatalf("exit code %d\n%s", got.code, got.err)
 	}

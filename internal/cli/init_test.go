@@ -197,6 +197,30 @@ func TestInitAsks(t *testing.T) {
 	}
 }
 
+// The command repeats the questions for the models and for the file after an invalid answer, and prints commands that a
+// shell reads as they are.
+func TestInitAsksAgain(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("taken.yaml", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	lines := []string{"", "", "", "", "1.5/2", "${env.X}", "m", "", "", "", "taken.yaml", "none/a.yaml", "my stack.yaml"}
+	got := run(t, strings.Join(lines, "\n")+"\n", "init")
+	if got.code != 0 {
+		t.Fatalf("exit code %d\n%s", got.code, got.err)
+	}
+	contains(t, got.err, "--model: ", `--output: "taken.yaml" already exists`, "--output: stat none: ",
+		"kubectl apply -f 'my stack.yaml'\n")
+	data, err := os.ReadFile("my stack.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	contains(t, string(data), `secretKeyRef: {name: "1.5", key: "2"}`)
+	if asked := run(t, "", "init", "-o", "taken.yaml"); strings.Contains(asked.err, "Name of the stack") {
+		t.Errorf("the command asks before it says that the file exists:\n%s", asked.err)
+	}
+}
+
 // If the input ends before the answer to the last question, the command fails and writes no file. It does not use the
 // defaults.
 func TestInitInputEnds(t *testing.T) {

@@ -154,7 +154,7 @@ func (c *liveCluster) deploy(t *testing.T, manifest string) map[string]any {
 	t.Helper()
 	live := liveObject(t, manifest)
 	c.objects[demo] = live
-	rendered := run(t, manifest, "render", "-f", "-", "-n", "team-a")
+	rendered := run(t, manifest, "render", "-f", "-", "-o", "all", "-n", "team-a")
 	if rendered.code != 0 {
 		t.Fatal(rendered.err)
 	}

@@ -176,7 +176,7 @@ func TestRenderOlderTrust(t *testing.T) {
 			[][]byte{one, two},
 		},
 	} {
-		got := run(t, tc.manifest, "render", "-f", "-")
+		got := run(t, tc.manifest, "render", "-f", "-", "-o", "objects")
 		if got.code != 0 {
 			t.Fatalf("%s: exit code %d\n%s", name, got.code, got.err)
 		}

@@ -40,6 +40,7 @@ func servedStack(t *testing.T, api *fakeapi.Server, spec, status object, backend
 		"metadata": object{"name": "my", "namespace": "team-a", "uid": "s"}, "spec": spec, "status": status,
 	}
 	api.Put(t, pathOfStacks+"/my", stack)
+	api.PutList(t, pathOfStacks, "llamastack.io/v1alpha2", "LlamaStackDistributionList", stack)
 	api.Put(t, pathOfDeployment, object{
 		"apiVersion": "apps/v1", "kind": "Deployment",
 		"metadata": object{"name": "my", "namespace": "team-a", "uid": "d", "ownerReferences": controlledBy("s")},
@@ -109,7 +110,7 @@ func TestChat(t *testing.T) {
 		err    string
 	}{
 		"list": {models: oneModel, out: "MODEL       TYPE  PROVIDER\nvllm/llama  llm   vllm\n"},
-		"question": {
+		"question without a name": {
 			models: oneModel, args: []string{"What", "is it?", "--max-tokens", "5"}, err: "note: the answer is cut off at the maximum number of tokens",
 			out: `got {"model":"vllm/llama","messages":[{"role":"user","content":"What is it?"}],"stream":true,"max_tokens":5}` + "\n",
 		},
@@ -151,7 +152,10 @@ func TestChat(t *testing.T) {
 				tc.spec = starterSpec()
 			}
 			servedStack(t, api, tc.spec, nil, modelServer(t, tc.models, tc.chat, false))
-			got := run(t, tc.stdin, append([]string{"chat", "my", "--kubeconfig", api.Kubeconfig}, tc.args...)...)
+			if !strings.Contains(name, "without a name") {
+				tc.args = append([]string{"my"}, tc.args...)
+			}
+			got := run(t, tc.stdin, append([]string{"chat", "--kubeconfig", api.Kubeconfig}, tc.args...)...)
 			if got.code != tc.code || got.out != tc.out || !strings.Contains(got.err, tc.err) ||
 				strings.Contains(got.out+got.err, canary) {
 				t.Errorf("exit code %d, output %q, messages:\n%s", got.code, got.out, got.err)

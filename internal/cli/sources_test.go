@@ -45,7 +45,7 @@ func TestOperatorConfigGivesTheImages(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			mine := "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine}\ndata: {config.yaml: '{distro_name: a, providers: {}}'}\n"
-			got := run(t, stack(tc.spec)+mine, "render", "-f", "-", "--operator-config", file)
+			got := run(t, stack(tc.spec)+mine, "render", "-f", "-", "-o", "objects", "--operator-config", file)
 			if got.code != 0 {
 				t.Fatalf("exit code %d\n%s", got.code, got.err)
 			}

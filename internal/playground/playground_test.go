@@ -97,7 +97,7 @@ func compare(t *testing.T, file, asked string) int {
 	if diff := cmp.Diff(want, config.String()); diff != "" {
 		t.Errorf("configuration (-command line +playground):\n%s", diff)
 	}
-	_, want, _ = commandLine(t, append(args, "-o", "objects")...)
+	_, want, _ = commandLine(t, append(args, "-o", "all")...)
 	if diff := cmp.Diff(want, objects.String()); diff != "" {
 		t.Errorf("objects (-command line +playground):\n%s", diff)
 	}

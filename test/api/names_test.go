@@ -31,7 +31,7 @@ func refusedKinds(t *testing.T, c client.Client, name string) (refused []string,
 	var out, errs bytes.Buffer
 	manifest := strings.NewReader(strings.ReplaceAll(named, "NAME", name))
 	if code := cli.Run(cli.Streams{In: manifest, Out: &out, Err: &errs}, "test",
-		[]string{"render", "-f", "-"}); code != 0 {
+		[]string{"render", "-f", "-", "-o", "all"}); code != 0 {
 		t.Fatalf("%s: exit code %d\n%s", name, code, errs.String())
 	}
 	rendered := 0

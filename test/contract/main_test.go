@@ -36,7 +36,7 @@ func render(file string) (objects []map[string]any, messages string, code int, e
 	var out, errs bytes.Buffer
 	streams := cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}
 	config := "testdata/operator-" + filepath.Base(filepath.Dir(file)) + ".yaml"
-	code = cli.Run(streams, "test", []string{"render", "-f", file, "--operator-config", config})
+	code = cli.Run(streams, "test", []string{"render", "-f", file, "-o", "all", "--operator-config", config})
 	objects, err = documents(out.Bytes())
 	return objects, errs.String(), code, err
 }

@@ -28,7 +28,7 @@ func podOf(t *testing.T, server, config string) *corev1.PodSpec {
 	}
 	var out, errs bytes.Buffer
 	if code := cli.Run(cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}, "test",
-		[]string{"render", "-f", file}); code != 0 {
+		[]string{"render", "-f", file, "-o", "all"}); code != 0 {
 		t.Fatalf("%s\n%s", manifest, errs.String())
 	}
 	objects, err := documents(out.Bytes())

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
+	"strings"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/advice"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/visible"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/dryrun"
 )
 
 // Rejection is an error, for example about an invalid manifest, for which the exit code is 1 unless `code` is set. A
@@ -28,11 +28,16 @@ func (r *Rejection) Error() string { return r.Summary }
 type Printer struct {
 	W     io.Writer
 	color bool
+	// width is the number of columns of the terminal. Without a terminal, it is 0, and each message is one line, which
+	// other programs can read.
+	width int
+	// heading is the last heading on the terminal.
+	heading *string
 }
 
 // NewPrinter returns a printer for the streams of a command.
 func NewPrinter(streams Streams) Printer {
-	return Printer{W: streams.Err, color: streams.colored()}
+	return Printer{W: streams.Err, color: streams.colored(), width: streams.MessageWidth, heading: new(string)}
 }
 
 const (
@@ -41,14 +46,27 @@ const (
 	green  = "32"
 )
 
-// labeled prints a message on one line, after a label, which has a color.
+// labeled prints a message after a label, which has a color. The message is on one line, except on a terminal.
 func (p Printer) labeled(color, label, message string) {
 	message = visible.Line(message)
-	if !p.color {
-		p.Line("%s %s", label, message)
+	if p.width > 0 {
+		*p.heading = ""
+		first, further, _ := strings.Cut(p.wrapped(len(label)+1, advice.Cut(message)), "\n")
+		message = strings.TrimSpace(first) + strings.TrimRight("\n"+further, "\n")
+	}
+	p.colored(color, label, message)
+}
+
+// colored prints a text after a label, which has a color. The text has no control characters except line breaks.
+func (p Printer) colored(color, label, text string) {
+	if text != "" {
+		text = " " + text
+	}
+	if !p.color || color == "" {
+		p.Line("%s%s", label, text)
 		return
 	}
-	_, _ = fmt.Fprintf(visible.Raw(p.W), "\x1b[%sm%s\x1b[0m %s\n", color, label, message)
+	_, _ = fmt.Fprintf(visible.Raw(p.W), "\x1b[%sm%s\x1b[0m%s\n", color, label, text)
 }
 
 // Line prints a formatted line.
@@ -73,17 +91,7 @@ func (p Printer) Problem(message string) { p.labeled(red, "error:", message) }
 func (p Printer) Warning(message string) { p.labeled(yellow, "warning:", message) }
 
 // Note prints a message after "note:".
-func (p Printer) Note(message string) { p.Line("note: %s", visible.Line(message)) }
-
-// Remarks prints the warnings and notes for one stack.
-func (p Printer) Remarks(s dryrun.Stack, found dryrun.Outcome) {
-	for _, warning := range slices.Concat(found.Warnings, found.Lost) {
-		p.Warning(s.Title() + ": " + warning)
-	}
-	for _, note := range found.Notes {
-		p.Note(s.Title() + ": " + note)
-	}
-}
+func (p Printer) Note(message string) { p.labeled("", "note:", message) }
 
 // OK prints a message after "ok:".
 func (p Printer) OK(message string) { p.labeled(green, "ok:", message) }

@@ -18,6 +18,8 @@ type Streams struct {
 	Color bool
 	// Width is the number of columns of the terminal. Zero means that Out is not a terminal.
 	Width int
+	// MessageWidth is the same for Err. On a terminal, messages are wrapped, and grouped by stack.
+	MessageWidth int
 	// Terminal reports whether Err is a terminal. Without a terminal, commands show no progress.
 	Terminal bool
 

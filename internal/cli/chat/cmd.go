@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/kube"
@@ -32,7 +33,9 @@ type chatOptions struct {
 const chatHelp = `Send a question to a model of a stack, and print the answer as it arrives. The
 command forwards a local port to a pod of the stack. The arguments after the name
 of the stack are the question. Use - to read the question from standard input.
-Without a question, the command lists the models.
+Without a question, the command lists the models. You can leave out the name of the
+only stack in the namespace, unless the question begins with a word that could be a
+name: in lowercase letters, without spaces.
 
 If the server has several models that answer questions, the command uses the first
 such model in spec.resources.models. To select another model, set --model to its ID,
@@ -46,13 +49,12 @@ The exit code is 1 if the server or the model does not respond.`
 func Command(streams app.Streams, version string) *cobra.Command {
 	options := chatOptions{}
 	command := &cobra.Command{
-		Use:   "chat NAME [QUESTION…]",
+		Use:   "chat [NAME] [QUESTION…]",
 		Short: "Ask a model a question, or list the models of a stack",
 		Long:  chatHelp,
 		Example: `  kubectl llamastack chat my-stack
   kubectl llamastack chat my-stack "What is a llama?"
   kubectl llamastack chat my-stack --model vllm/llama3.2-8b --system "Answer in one word." - < question.txt`,
-		Args: cobra.MinimumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			ctx, stop := app.Interruptible(command)
 			defer stop()
@@ -77,11 +79,12 @@ func runChat(
 	if err := options.check(); err != nil {
 		return err
 	}
-	question, err := readQuestion(args[1:], stdin)
+	name, words := split(args)
+	question, err := readQuestion(words, stdin)
 	if err != nil {
 		return err
 	}
-	t, err := target.Connect(ctx, &options.Flags, version, args[0])
+	t, err := target.Connect(ctx, &options.Flags, version, name)
 	if err != nil {
 		return err
 	}
@@ -123,6 +126,15 @@ func (o *chatOptions) ask(
 		p.Note("the answer is cut off at the maximum number of tokens; set a larger --max-tokens")
 	}
 	return nil
+}
+
+// split returns the name of the stack in the arguments, if any, and the words of the question. An argument that cannot
+// be the name of an object begins the question.
+func split(args []string) (name, words []string) {
+	if len(args) == 0 || len(validation.IsDNS1123Subdomain(args[0])) > 0 {
+		return nil, args
+	}
+	return args[:1], args[1:]
 }
 
 // check returns an error for an invalid value of a flag.

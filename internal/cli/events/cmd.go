@@ -30,25 +30,26 @@ pods, the PersistentVolumeClaim, the autoscaler, the Ingress and other objects t
 the operator created for the stack. The list includes the events of deleted objects.
 Identical events share one line, which shows their count.
 
+Without a name, the command uses the only stack in the namespace.
 Clusters keep events for one hour, unless an administrator has changed this period.`
 
 // Command returns the command events.
 func Command(streams app.Streams, version string) *cobra.Command {
 	options := eventsOptions{}
 	command := &cobra.Command{
-		Use:   "events NAME",
+		Use:   "events [NAME]",
 		Short: "List the events of a stack and its objects, newest last",
 		Long:  eventsHelp,
 		Example: `  kubectl llamastack events my-stack --since 10m
   kubectl llamastack events my-stack --warnings`,
-		Args: cobra.ExactArgs(1),
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			if err := cmp.Or(app.CheckSince(options.since), app.CheckForm(options.output)); err != nil {
 				return err
 			}
 			return app.OnCluster(command, streams, &options.Flags, version,
 				func(ctx context.Context, cluster *kube.Cluster, page *bytes.Buffer) error {
-					return options.run(ctx, cluster, args[0], streams.Width, page)
+					return options.run(ctx, cluster, args, streams.Width, page)
 				})
 		},
 	}
@@ -62,8 +63,12 @@ func Command(streams app.Streams, version string) *cobra.Command {
 
 // run writes the events of a stack to the page.
 func (o *eventsOptions) run(
-	ctx context.Context, cluster *kube.Cluster, name string, width int, page *bytes.Buffer,
+	ctx context.Context, cluster *kube.Cluster, args []string, width int, page *bytes.Buffer,
 ) error {
+	name, err := cluster.Name(ctx, args)
+	if err != nil {
+		return err
+	}
 	collector, err := o.collect(ctx, cluster, name)
 	if err != nil {
 		return err

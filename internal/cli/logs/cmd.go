@@ -35,6 +35,7 @@ no such pod, the newest pod. The pods of a stack include the pods in which the o
 tests a change. The logs are from the server's container, or from the init container
 that prevents the server from starting.
 
+Without a name, the command uses the only stack in the namespace.
 With --all-pods, each line begins with the name of its pod, and lines longer than
 64 KiB are split.`
 
@@ -52,11 +53,11 @@ With --all-pods, each line begins with the name of its pod, and lines longer tha
 func Command(streams app.Streams, version string) *cobra.Command {
 	options := logsOptions{}
 	command := &cobra.Command{
-		Use:     "logs NAME",
+		Use:     "logs [NAME]",
 		Short:   "Print the logs of a stack's pods",
 		Long:    logsHelp,
 		Example: logsExample,
-		Args:    cobra.ExactArgs(1),
+		Args:    cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			if err := options.check(); err != nil {
 				return err
@@ -67,7 +68,7 @@ func Command(streams app.Streams, version string) *cobra.Command {
 			}
 			ctx, stop := app.Interruptible(command)
 			defer stop()
-			if err := options.run(ctx, cluster, args[0], streams); err != nil && ctx.Err() == nil {
+			if err := options.run(ctx, cluster, args, streams); err != nil && ctx.Err() == nil {
 				return app.Rejected(err)
 			}
 			return nil
@@ -98,7 +99,11 @@ func (o *logsOptions) check() error {
 }
 
 // run prints the logs of a stack.
-func (o *logsOptions) run(ctx context.Context, cluster *kube.Cluster, name string, streams app.Streams) error {
+func (o *logsOptions) run(ctx context.Context, cluster *kube.Cluster, args []string, streams app.Streams) error {
+	name, err := cluster.Name(ctx, args)
+	if err != nil {
+		return err
+	}
 	stack, err := cluster.Stack(ctx, name)
 	if err != nil {
 		return err

@@ -25,7 +25,8 @@ type modelsOptions struct {
 }
 
 const modelsHelp = `List the models of a stack with their type, their provider and their public ID,
-which clients send as "model".
+which clients send as "model". Without a name, the command uses the only stack in the
+namespace.
 
 The command lists the models that the configuration registers. The server might serve
 more models, because some providers report models to the server. With --live, the
@@ -37,20 +38,20 @@ pods/portforward, and a token if the server requires authentication.`
 func Command(streams app.Streams, version string) *cobra.Command {
 	options := modelsOptions{}
 	command := &cobra.Command{
-		Use:   "models NAME",
+		Use:   "models [NAME]",
 		Short: "List the models of a stack with the IDs that clients send",
 		Long:  modelsHelp,
 		Example: `  kubectl llamastack models my-stack
   kubectl llamastack models my-stack --live -o json
   kubectl llamastack models my-stack --live --token-file token.txt`,
-		Args: cobra.ExactArgs(1),
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			if err := options.check(); err != nil {
 				return err
 			}
 			return app.OnCluster(command, streams, &options.Flags, version,
 				func(ctx context.Context, cluster *kube.Cluster, page *bytes.Buffer) error {
-					return options.run(ctx, cluster, args[0], command.InOrStdin(), streams, page)
+					return options.run(ctx, cluster, args, command.InOrStdin(), streams, page)
 				})
 		},
 	}
@@ -76,8 +77,12 @@ func (o *modelsOptions) check() error {
 
 // run writes the models of a stack to the page.
 func (o *modelsOptions) run(
-	ctx context.Context, cluster *kube.Cluster, name string, stdin io.Reader, streams app.Streams, page *bytes.Buffer,
+	ctx context.Context, cluster *kube.Cluster, args []string, stdin io.Reader, streams app.Streams, page *bytes.Buffer,
 ) error {
+	name, err := cluster.Name(ctx, args)
+	if err != nil {
+		return err
+	}
 	stack, err := cluster.Stack(ctx, name)
 	if err != nil {
 		return err

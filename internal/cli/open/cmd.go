@@ -25,7 +25,8 @@ type openOptions struct {
 
 const openHelp = `Forward a local port to a ready pod of a stack, and print the URL on standard
 output. If the pod ends, the command forwards the port to another pod. Press Ctrl-C
-to end the command. Only programs on this machine can use the port.
+to end the command. Only programs on this machine can use the port. Without a name,
+the command uses the only stack in the namespace.
 
 With --print-only, print the URL from the status of the stack, and do not forward a
 port. If the stack is exposed, this URL is for clients outside the cluster. Otherwise,
@@ -39,17 +40,17 @@ pod is ready when the command starts, or if the port is in use.`
 func Command(streams app.Streams, version string) *cobra.Command {
 	options := openOptions{}
 	command := &cobra.Command{
-		Use:   "open NAME",
+		Use:   "open [NAME]",
 		Short: "Forward a local port to a stack's server, and print the URL",
 		Long:  openHelp,
 		Example: `  kubectl llamastack open my-stack
   kubectl llamastack open my-stack --port 8321
   curl "$(kubectl llamastack open my-stack --print-only)/v1/models"`,
-		Args: cobra.ExactArgs(1),
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			ctx, stop := app.Interruptible(command)
 			defer stop()
-			return runOpen(ctx, streams, version, args[0], &options)
+			return runOpen(ctx, streams, version, args, &options)
 		},
 	}
 	options.AddNamespace(command)
@@ -62,8 +63,8 @@ func Command(streams app.Streams, version string) *cobra.Command {
 	return command
 }
 
-func runOpen(ctx context.Context, streams app.Streams, version, name string, options *openOptions) error {
-	t, err := target.Connect(ctx, &options.Flags, version, name)
+func runOpen(ctx context.Context, streams app.Streams, version string, args []string, options *openOptions) error {
+	t, err := target.Connect(ctx, &options.Flags, version, args)
 	if err != nil {
 		return err
 	}

@@ -22,13 +22,14 @@ import (
 
 // outputs contains the functions that write the output formats of render.
 var outputs = map[string]func(*bytes.Buffer, dryrun.Stack, *plan.Plan) error{
-	"objects": writeObjects,
 	"config":  writeConfig,
+	"objects": writeShortObjects,
+	"all":     writeObjects,
 	"env":     writeEnv,
 }
 
 // outputForms are the output formats without --explain.
-var outputForms = []string{"objects", "config", "env"}
+var outputForms = []string{"config", "objects", "all", "env"}
 
 type renderOptions struct {
 	manifests.Sources
@@ -38,16 +39,18 @@ type renderOptions struct {
 }
 
 const (
-	renderHelp = `Print the objects that the operator would apply for each LlamaStackDistribution in the
-files, or only the server's config.yaml or environment. If a stack refers to a
-ConfigMap, the command reads the ConfigMap from the files. The command does not need
-Secrets, and never prints their values.`
+	renderHelp = `Print the server's config.yaml that the operator would generate for each
+LlamaStackDistribution in the files. With --output, print the objects that the operator
+would apply, or the environment of the server. "objects" leaves out the parts that are
+long and not specific to the stack. "all" prints the objects as the operator applies
+them. If a stack refers to a ConfigMap, the command reads the ConfigMap from the files.
+The command does not need Secrets, and never prints their values.`
 
-	renderExample = `  # print every object as YAML
+	renderExample = `  # print the configuration that the server starts with
   kubectl llamastack render -f stack.yaml
 
-  # print only the configuration that the server starts with
-  kubectl llamastack render -f stack.yaml -o config
+  # print the objects as YAML
+  kubectl llamastack render -f stack.yaml -o objects
 
   # print a stack whose base configuration is in a ConfigMap
   kubectl llamastack render -f stack.yaml -f base-configmap.yaml
@@ -57,10 +60,10 @@ Secrets, and never prints their values.`
 
   # use the images from the operator's ConfigMap in a cluster
   kubectl get configmap llama-stack-operator-config -n llama-stack-k8s-operator-system -o yaml > operator.yaml
-  kubectl llamastack render -f stack.yaml --operator-config operator.yaml
+  kubectl llamastack render -f stack.yaml -o objects --operator-config operator.yaml
 
   # print the configuration for another release of the server
-  kubectl llamastack render -f stack.yaml -o config --release 0.8`
+  kubectl llamastack render -f stack.yaml --release 0.8`
 )
 
 // Command returns the command render.
@@ -68,7 +71,7 @@ func Command(streams app.Streams) *cobra.Command {
 	options := renderOptions{}
 	command := &cobra.Command{
 		Use:     "render -f FILE",
-		Short:   "Print every object that the operator would apply, or only the server's config.yaml",
+		Short:   "Print the server's config.yaml, or the objects that the operator would apply",
 		Long:    renderHelp,
 		Example: renderExample,
 		Args:    cobra.NoArgs,
@@ -80,7 +83,7 @@ func Command(streams app.Streams) *cobra.Command {
 	options.AddSelector(command)
 	options.AddImage(command)
 	command.Flags().StringVarP(&options.output, "output", "o", "",
-		"objects, config or env (default objects); with --explain: table, json or yaml (default table)")
+		"config, objects, all or env (default config); with --explain: table, json or yaml (default table)")
 	app.CompleteFixed(command, "output", append(slices.Clone(outputForms), app.FormTable, app.FormJSON, app.FormYAML))
 	command.Flags().BoolVar(&options.explain, "explain", false, "print each key of the configuration with its source")
 	return command
@@ -104,7 +107,11 @@ func runRender(stdin io.Reader, streams app.Streams, options renderOptions) erro
 		return err
 	}
 	var page bytes.Buffer
+	separate := len(found.Stacks) > 1 && slices.Contains([]string{"", "config", "env"}, options.output) && !options.explain
 	for i, s := range found.Stacks {
+		if separate {
+			page.WriteString("---\n")
+		}
 		if err := write(&page, s, outcomes[i].Plan); err != nil {
 			return err
 		}
@@ -125,7 +132,7 @@ func (o renderOptions) writer() (func(*bytes.Buffer, dryrun.Stack, *plan.Plan) e
 		form := cmp.Or(o.output, app.FormTable)
 		return writeExplanation(form), app.CheckForm(form)
 	}
-	write, ok := outputs[cmp.Or(o.output, "objects")]
+	write, ok := outputs[cmp.Or(o.output, "config")]
 	if !ok {
 		return nil, app.UnknownValue("--output", o.output, outputForms)
 	}
@@ -136,28 +143,36 @@ func (o renderOptions) writer() (func(*bytes.Buffer, dryrun.Stack, *plan.Plan) e
 // output, such as kubectl apply, would apply the other stacks.
 func offlineAll(m *dryrun.Manifests, p app.Printer) ([]dryrun.Outcome, error) {
 	outcomes := make([]dryrun.Outcome, 0, len(m.Stacks))
-	var problems []string
+	rejected := false
 	for _, s := range m.Stacks {
 		found := m.Plan(s)
-		p.Remarks(s, found)
-		for _, problem := range found.Errors {
-			problems = append(problems, s.Title()+": "+problem)
-		}
+		p.All(s, found)
+		rejected = rejected || len(found.Errors) > 0
 		outcomes = append(outcomes, found)
 	}
-	if len(problems) > 0 {
-		return nil, &app.Rejection{Problems: problems, Summary: "nothing was rendered"}
+	if rejected {
+		return nil, &app.Rejection{Summary: "nothing was rendered"}
 	}
 	return outcomes, nil
 }
 
 func writeObjects(page *bytes.Buffer, _ dryrun.Stack, built *plan.Plan) error {
 	objects, err := dryrun.Objects(built)
+	writeDocuments(page, objects)
+	return err
+}
+
+func writeShortObjects(page *bytes.Buffer, s dryrun.Stack, built *plan.Plan) error {
+	objects, err := s.ShortObjects(built)
+	writeDocuments(page, objects)
+	return err
+}
+
+func writeDocuments(page *bytes.Buffer, objects []dryrun.Object) {
 	for _, object := range objects {
 		page.WriteString("---\n")
 		page.Write(object.Text)
 	}
-	return err
 }
 
 func writeConfig(page *bytes.Buffer, s dryrun.Stack, built *plan.Plan) error {

@@ -7,6 +7,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -138,6 +140,25 @@ func (o *initOptions) create(out io.Writer, p app.Printer) error {
 
 func (o *initOptions) toFile() bool { return o.output != "" && o.output != "-" }
 
+// writable returns an error if the file exists already, or its folder does not exist. The command checks this before it
+// asks further questions.
+func (o *initOptions) writable() error {
+	if !o.toFile() {
+		return nil
+	}
+	if _, err := os.Stat(filepath.Dir(o.output)); err != nil {
+		return fmt.Errorf("--output: %w", err)
+	}
+	if _, err := os.Lstat(o.output); err == nil && !o.force {
+		return o.exists()
+	}
+	return nil
+}
+
+func (o *initOptions) exists() error {
+	return fmt.Errorf("--output: %q already exists; specify another file, or use --force to overwrite the existing file", o.output)
+}
+
 // write writes the manifest. It overwrites a file only with --force.
 func (o *initOptions) write(data []byte, out io.Writer) error {
 	if !o.toFile() {
@@ -150,7 +171,7 @@ func (o *initOptions) write(data []byte, out io.Writer) error {
 	}
 	file, err := os.OpenFile(o.output, mode, 0o644) //nolint:gosec // a manifest without secrets, for everyone to read
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("--output: %q already exists; specify another file, or use --force to overwrite the existing file", o.output)
+		return o.exists()
 	}
 	if err != nil {
 		return fmt.Errorf("--output: %w", err)
@@ -162,14 +183,27 @@ func (o *initOptions) write(data []byte, out io.Writer) error {
 	return nil
 }
 
+// shellWord returns a file name as one word of a shell command.
+func shellWord(file string) string {
+	if strings.HasPrefix(file, "-") {
+		file = "./" + file
+	}
+	if plainWord.MatchString(file) {
+		return file
+	}
+	return "'" + strings.ReplaceAll(file, "'", `'\''`) + "'"
+}
+
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@%+=,-]+$`)
+
 // printNextSteps prints the commands that create the Secrets and the stack.
 func printNextSteps(p app.Printer, plan *Plan, file string) {
 	p.Line("next:")
 	for _, command := range plan.Commands() {
 		p.Line("  %s", command)
 	}
-	p.Line("  kubectl llamastack validate -f %s", file)
-	p.Line("  kubectl apply -f %s", file)
+	p.Line("  kubectl llamastack validate -f %s", shellWord(file))
+	p.Line("  kubectl apply -f %s", shellWord(file))
 }
 
 // completeInit completes the init flags that accept one of several values.

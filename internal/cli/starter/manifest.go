@@ -124,14 +124,14 @@ func (p *Plan) secretTemplate(w *page, name string) {
 	w.line("# apiVersion: v1")
 	w.line("# kind: Secret")
 	w.line("# metadata:")
-	w.line("#   name: %s", name)
+	w.line("#   name: %s", scalar(name))
 	if p.Namespace != "" {
 		w.line("#   namespace: %s", scalar(p.Namespace))
 	}
 	w.line("# stringData:")
 	for _, key := range p.secretKeys() {
 		if key.name == name {
-			w.line("#   %s: # %s", key.key, p.meaning(key))
+			w.line("#   %s: # %s", scalar(key.key), p.meaning(key))
 		}
 	}
 }
@@ -168,13 +168,13 @@ func (p *Plan) provider(w *page) {
 	w.line("      provider: %s", scalar(p.Provider))
 	if p.Endpoint != "" {
 		if p.Kind.EndpointPath != "" && p.Kind.Endpoint(p.Endpoint) != p.Endpoint {
-			w.line("      # The operator adds the path of the API: %s", p.Kind.Endpoint(p.Endpoint))
+			w.line("      # The operator adds the path of the API: %s", scalar(p.Kind.Endpoint(p.Endpoint)))
 		}
 		w.line("      endpoint: %s", scalar(p.Endpoint))
 	}
 	if p.secret != nil {
 		w.line("      apiKey:")
-		w.line("        secretKeyRef: {name: %s, key: %s}", p.secret.name, scalar(p.secret.key))
+		w.line("        secretKeyRef: {name: %s, key: %s}", scalar(p.secret.name), scalar(p.secret.key))
 	}
 	if len(p.settings) > 0 {
 		w.line("      settings:")
@@ -237,7 +237,7 @@ func (p *Plan) postgres(w *page, field string) {
 	w.line("    %s:", field)
 	w.line("      type: postgres")
 	w.line("      connectionString:")
-	w.line("        secretKeyRef: {name: %s, key: %s}", p.storeSecret.name, scalar(p.storeSecret.key))
+	w.line("        secretKeyRef: {name: %s, key: %s}", scalar(p.storeSecret.name), scalar(p.storeSecret.key))
 }
 
 func (p *Plan) redis(w *page) {
@@ -246,7 +246,7 @@ func (p *Plan) redis(w *page) {
 	w.line("      endpoint: %s", scalar(p.StoreEndpoint))
 	if p.storeSecret != nil {
 		w.line("      password:")
-		w.line("        secretKeyRef: {name: %s, key: %s}", p.storeSecret.name, scalar(p.storeSecret.key))
+		w.line("        secretKeyRef: {name: %s, key: %s}", scalar(p.storeSecret.name), scalar(p.storeSecret.key))
 	}
 }
 

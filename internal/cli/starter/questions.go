@@ -20,6 +20,9 @@ type questions struct {
 
 // ask asks for all values of a manifest.
 func (q *questions) ask(o *initOptions) error {
+	if err := o.writable(); err != nil {
+		return err
+	}
 	a := &o.answers
 	for _, ask := range []func(*Answers) error{q.server, q.provider, q.models, q.store, q.exposure} {
 		if err := ask(a); err != nil {
@@ -29,9 +32,16 @@ func (q *questions) ask(o *initOptions) error {
 	if o.output != "" {
 		return nil
 	}
-	var err error
-	o.output, err = q.line("File to write, or - for standard output", a.Name+".yaml")
-	return err
+	for {
+		var err error
+		if o.output, err = q.line("File to write, or - for standard output", a.Name+".yaml"); err != nil {
+			return err
+		}
+		if err = o.writable(); err == nil {
+			return nil
+		}
+		q.p.Problem(err.Error())
+	}
 }
 
 func (q *questions) server(a *Answers) error {
@@ -81,31 +91,29 @@ func (q *questions) secret(a *Answers, kind *provider.Type) error {
 // required asks for the settings that the server needs to start.
 func (q *questions) required(a *Answers, kind *provider.Type) error {
 	for _, key := range Required(kind) {
-		for {
-			value, err := q.line("Setting "+key, "")
-			if err != nil {
-				return err
-			}
-			if value != "" {
-				a.Settings = append(a.Settings, key+"="+value)
-				break
-			}
+		before := a.Settings
+		field := FlagSetting + ": spec.providers.inference.settings." + key
+		err := q.checked(a, field, "Setting "+key, "", func(answer string) (empty bool) {
+			a.Settings = append(slices.Clone(before), key+"="+answer)
+			return answer == ""
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
 func (q *questions) models(a *Answers) error {
-	answer, err := q.line("Models, separated by commas, or empty for none", "")
-	if err != nil {
-		return err
-	}
-	for model := range strings.SplitSeq(answer, ",") {
-		if model = strings.TrimSpace(model); model != "" {
-			a.Models = append(a.Models, model)
+	return q.checked(a, FlagModel, "Models, separated by commas, or empty for none", "", func(answer string) (empty bool) {
+		a.Models = nil
+		for model := range strings.SplitSeq(answer, ",") {
+			if model = strings.TrimSpace(model); model != "" {
+				a.Models = append(a.Models, model)
+			}
 		}
-	}
-	return nil
+		return false
+	})
 }
 
 func (q *questions) store(a *Answers) error {
@@ -136,20 +144,31 @@ func (q *questions) exposure(a *Answers) error {
 	return q.text(a, &a.Expose, FlagExpose, "Host name for clients outside the cluster, or empty for none", "")
 }
 
-// text asks a question until the answer is valid. It ignores errors about other answers, which other questions report.
+// text asks a question until the answer is valid.
 func (q *questions) text(a *Answers, into *string, flag, question, preset string) error {
+	return q.checked(a, flag, question, preset, func(answer string) (empty bool) {
+		*into = answer
+		return false
+	})
+}
+
+// checked asks a question until no error begins with `about`. It ignores errors about other answers, which other
+// questions report. The function `set` sets the answer, and reports whether a required answer is empty.
+func (q *questions) checked(a *Answers, about, question, preset string, set func(answer string) (empty bool)) error {
 	for {
 		answer, err := q.line(question, preset)
 		if err != nil {
 			return err
 		}
-		*into = answer
+		if set(answer) {
+			continue
+		}
 		tried := *a
 		if tried.Provider == "" { // the next question
 			tried.Provider, tried.Endpoint = DefaultProvider, "http://"+DefaultProvider
 		}
 		_, errs := Check(tried)
-		i := slices.IndexFunc(errs, func(err *Error) bool { return err.Flag == flag })
+		i := slices.IndexFunc(errs, func(err *Error) bool { return strings.HasPrefix(err.Error(), about+": ") })
 		if i < 0 {
 			return nil
 		}

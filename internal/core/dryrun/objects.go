@@ -6,7 +6,9 @@ import (
 	"reflect"
 
 	"go.yaml.in/yaml/v2"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig"
@@ -45,6 +47,33 @@ func (p *Printer) NextRound() { p.previous, p.current = p.current, nil }
 
 // Objects returns the objects of a plan as YAML, without a document separator.
 func (p *Printer) Objects(built *plan.Plan) ([]Object, error) {
+	return p.objects(built, func(*unstructured.Unstructured) string { return "" })
+}
+
+// ShortObjects returns the objects of a plan as Objects does, for people. It leaves out the base and the operator's
+// programs, which are long and not specific to the stack, and the operator's record. Comments list what is left out.
+func (s Stack) ShortObjects(built *plan.Plan) ([]Object, error) {
+	return new(Printer).objects(built, func(content *unstructured.Unstructured) string {
+		omitted := map[string]string{
+			built.BaseConfigMapName:      "the configuration of the distribution",
+			names.Startup(s.Object.Name): "the operator's programs that run before the server",
+		}
+		if data := omitted[content.GetName()]; data != "" && content.GetKind() == "ConfigMap" {
+			delete(content.Object, "data")
+			return "# Left out: the data, which is " + data + ".\n"
+		}
+		annotations := content.GetAnnotations()
+		if annotations[names.AnnotationRendered] == "" {
+			return ""
+		}
+		delete(annotations, names.AnnotationRendered)
+		content.SetAnnotations(annotations)
+		return "# Left out: the annotation " + names.AnnotationRendered + ", which is the operator's record.\n"
+	})
+}
+
+// objects prints the objects of a plan. The function `omit` shortens an object, and returns a comment about it.
+func (p *Printer) objects(built *plan.Plan, omit func(*unstructured.Unstructured) string) ([]Object, error) {
 	objects := built.WithStorageSecret(emptyValues(built.Derived))
 	texts := make([]Object, 0, len(objects))
 	for _, object := range objects {
@@ -52,12 +81,14 @@ func (p *Printer) Objects(built *plan.Plan) ([]Object, error) {
 		if err != nil {
 			return nil, err
 		}
+		omitted := omit(content)
 		id := objectID{kind: object.GVK.Kind, namespace: content.GetNamespace(), name: object.Name}
 		data, err := p.print(id, content.Object)
 		if err != nil {
 			return nil, fmt.Errorf("print %s %q: %w", object.GVK.Kind, object.Name, err)
 		}
 		var page bytes.Buffer
+		page.WriteString(omitted)
 		if object.GVK.Kind == "Secret" {
 			commentDerived(&page, built.Derived)
 		}

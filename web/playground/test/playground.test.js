@@ -160,7 +160,7 @@ test("every sample shows the output of the command line, on its default release 
       const explained = JSON.parse((await commandLine(...args, "--explain", "-o", "json")).stdout);
       assert.deepEqual(repeated(shown.origins), repeated(explained.map((value) => value.origin)), `${file} ${release}: origins`);
       await tab("objects");
-      assert.equal(await shownObjects(), (await commandLine(...args, "-o", "objects")).stdout, `${file} ${release}: objects`);
+      assert.equal(await shownObjects(), (await commandLine(...args, "-o", "all")).stdout, `${file} ${release}: objects`);
     }
     await choose("#release", "");
   }

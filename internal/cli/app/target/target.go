@@ -39,11 +39,15 @@ type Target struct {
 	Stack   *v1alpha2.LlamaStackDistribution
 }
 
-// Connect connects to the cluster, and returns the stack with the given name.
-func Connect(ctx context.Context, flags *kube.Flags, version, name string) (*Target, error) {
+// Connect connects to the cluster, and returns the stack that the first argument names, or the only stack.
+func Connect(ctx context.Context, flags *kube.Flags, version string, args []string) (*Target, error) {
 	cluster, err := flags.Connect(version)
 	if err != nil {
 		return nil, err
+	}
+	name, err := cluster.Name(ctx, args)
+	if err != nil {
+		return nil, app.Rejected(err)
 	}
 	stack, err := cluster.Stack(ctx, name)
 	if err != nil {

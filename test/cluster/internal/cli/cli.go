@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -11,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/controlplane"
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/network"
 )
 
 // These are the exit codes of the command.
@@ -64,7 +66,21 @@ func Main(args []string) int {
 		fmt.Fprintln(os.Stderr, "cluster: finding the current folder:", err)
 		return exitFailure
 	}
+	if err := os.Setenv("NO_PROXY", withoutProxy(os.Getenv)); err != nil {
+		fmt.Fprintln(os.Stderr, "cluster: setting NO_PROXY:", err)
+		return exitFailure
+	}
 	return run(ctx, environment{stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, folder: folder}, args)
+}
+
+// withoutProxy returns the value of NO_PROXY for this process and the programs that it starts, for example kubectl and
+// containerd. A proxy, which the downloads may need, cannot reach the addresses of the cluster.
+func withoutProxy(getenv func(string) string) string {
+	own := network.All + ",.svc,.cluster.local"
+	if users := cmp.Or(getenv("NO_PROXY"), getenv("no_proxy")); users != "" {
+		return users + "," + own
+	}
+	return own
 }
 
 // interruption is the cancellation cause of a context that a signal has ended.

@@ -149,3 +149,19 @@ func TestInterruptedBuildIsReported(t *testing.T) {
 		t.Errorf("exit code %d, stderr %q", code, stderr.String())
 	}
 }
+
+func TestWithoutProxy(t *testing.T) {
+	const own = "10.220.0.0/14,.svc,.cluster.local"
+	for _, tc := range []struct {
+		variables map[string]string
+		want      string
+	}{
+		{nil, own},
+		{map[string]string{"no_proxy": "a.example.com"}, "a.example.com," + own},
+		{map[string]string{"no_proxy": "a.example.com", "NO_PROXY": "b.example.com"}, "b.example.com," + own},
+	} {
+		if got := withoutProxy(func(name string) string { return tc.variables[name] }); got != tc.want {
+			t.Errorf("%v: got %q, want %q", tc.variables, got, tc.want)
+		}
+	}
+}

@@ -29,6 +29,9 @@ type Plan struct {
 // Link returns the name of the link's end on the machine.
 func (p Plan) Link() string { return fmt.Sprintf("llama-node%d", p.Slot) }
 
+// All contains the addresses of every plan.
+const All = "10.220.0.0/14"
+
 // Host returns the machine's address on the link, which the API server and the registry use.
 func (p Plan) Host() netip.Addr { return p.address(220, p.Slot, 1) }
 

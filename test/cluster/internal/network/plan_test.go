@@ -13,6 +13,9 @@ func TestPlansDoNotOverlap(t *testing.T) {
 			if prefix != prefix.Masked() {
 				t.Errorf("slot %d: %s is not a prefix", slot, prefix)
 			}
+			if !netip.MustParsePrefix(All).Contains(prefix.Addr()) {
+				t.Errorf("slot %d: %s is not in %s", slot, prefix, All)
+			}
 			for _, other := range taken {
 				if prefix.Overlaps(other) {
 					t.Errorf("slot %d: %s overlaps %s", slot, prefix, other)
