@@ -229,7 +229,7 @@ func TestUsageErrors(t *testing.T) {
 		"no file":         {[]string{"render"}, "name a manifest with --filename FILE or a folder with --kustomize FOLDER"},
 		"missing file":    {[]string{"render", "-f", "nowhere.yaml"}, "nowhere.yaml"},
 		"unknown output":  {[]string{"render", "-f", samples, "-o", "json"}, `--output: "json" is not a valid value; use one of config, objects, all, env`},
-		"unknown command": {[]string{"rendr"}, "rendr"},
+		"unknown command": {[]string{"rendr"}, `unknown command "rendr" for "kubectl-llamastack"; did you mean "render"?`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := run(t, "", tc.args...)
@@ -330,7 +330,8 @@ func TestRenderEnv(t *testing.T) {
 
 // The configurations of several stacks are separate YAML documents.
 func TestRenderSeveral(t *testing.T) {
-	got := run(t, stack(simple)+"---\n"+strings.Replace(stack(simple), "name: demo", "name: other", 1), "render", "-f", "-")
+	other := strings.Replace(stack(simple), "name: demo", "name: other", 1)
+	got := run(t, stack(simple)+"---\n"+other, "render", "-f", "-")
 	for _, name := range []string{"demo", "other"} {
 		contains(t, got.out, "---\n# LlamaStackDistribution: "+name+"\n")
 	}

@@ -37,8 +37,8 @@ func TestConvert(t *testing.T) {
 func TestDirectionOfText(t *testing.T) {
 	const stack = `{apiVersion: llamastack.io/v1alpha2, kind: LlamaStackDistribution, metadata: {name: my-stack},
 spec: {distribution: {name: starter}, workload: {overrides: {env: [{name: A, value: "a\u202eb"}]}}}}`
-	for _, command := range [][]string{{"convert", "-f", "-"}, {"render", "-f", "-", "-o", "objects"}, {"render", "-f", "-", "-o", "env"}} {
-		got := run(t, stack, command...)
+	for _, command := range [][]string{{"convert"}, {"render", "-o", "objects"}, {"render", "-o", "env"}} {
+		got := run(t, stack, append(command, "-f", "-")...)
 		if got.code != 0 || strings.Contains(got.out, "\u202e") {
 			t.Errorf("%v: exit code %d, output:\n%s%s", command, got.code, got.out, got.err)
 		}

@@ -3,7 +3,9 @@ package cli
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -127,8 +129,17 @@ func Run(streams Streams, version string, args []string) int {
 		printer.Rejection(rejected)
 		return cmp.Or(rejected.Code, 1)
 	}
-	printer.Problem(err.Error())
+	printer.Problem(onOneLine(err.Error()))
 	return 2
+}
+
+// onOneLine returns a message of cobra about an unknown command, whose suggestions are on further lines, as one line.
+func onOneLine(message string) string {
+	problem, suggested, found := strings.Cut(message, "\n\nDid you mean this?\n")
+	if names := strings.Fields(suggested); found && len(names) > 0 {
+		return fmt.Sprintf("%s; did you mean %q?", problem, names[0])
+	}
+	return message
 }
 
 // versionOr returns a version. For an empty version, it returns the version that Go recorded at build time, or

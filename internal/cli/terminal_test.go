@@ -16,14 +16,14 @@ func TestMessagesOnTerminal(t *testing.T) {
 	const models = `{distribution: {name: starter}, providers: {inference: {provider: vllm, endpoint: "http://v"}}, resources: {models: [`
 	const want = `standard input: demo
   error spec.resources.models[0].provider
-    → did you mean "ollama"?
+    -> did you mean "ollama"?
     "olama" is not a configured inference provider
   error spec.resources.models[1].provider
     "qwertz" is not a configured inference provider; available: vllm, cerebras,
     ollama, fireworks, together and 11 more
 standard input: other
   error spec.disabled[0]
-    → did you mean "inference"?
+    -> did you mean "inference"?
     "infrence" is not an API of any server release
 nothing was rendered
 `
@@ -36,7 +36,8 @@ nothing was rendered
 	shown := runStreams(t, cli.Streams{MessageWidth: 80}, hostile, "validate", "-f", "-")
 	for line := range strings.Lines(shown.err) {
 		line = strings.TrimSuffix(line, "\n")
-		if strings.ContainsFunc(line, unicode.IsControl) || utf8.RuneCountInString(line) > 80 && strings.Contains(line[4:], " ") {
+		tooLong := utf8.RuneCountInString(line) > 80 && strings.Contains(line[4:], " ")
+		if tooLong || strings.ContainsFunc(line, unicode.IsControl) {
 			t.Errorf("line %q", line)
 		}
 	}

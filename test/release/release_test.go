@@ -317,7 +317,9 @@ func checkCLI(t *testing.T, out string) {
 			checkArchive(t, filepath.Join(out, "cli", "kubectl-llamastack-fips-"+system+"-"+arch+".tar.gz"), arch, "v1.0.0-")
 		}
 		packed := members(t, filepath.Join(out, "cli", archive))
-		for _, want := range []string{each.Bin, "LICENSE", "man/kubectl-llamastack.1", "completions/bash", "completions/kubectl_complete-llamastack"} {
+		for _, want := range []string{
+			each.Bin, "LICENSE", "man/kubectl-llamastack.1", "completions/bash", "completions/kubectl_complete-llamastack",
+		} {
 			if !slices.Contains(packed, want) {
 				t.Errorf("%s does not contain %s", archive, want)
 			}

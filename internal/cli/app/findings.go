@@ -47,7 +47,7 @@ func (p Printer) Finding(s *dryrun.Stack, f *findings.Finding) {
 	}
 	color := map[string]string{findings.Error: red, findings.Warning: yellow}[f.Level]
 	if p.width > 0 {
-		p.block(s.Title(), color, f, place)
+		p.block(s.Title(), color, strings.TrimSpace(f.Level+" "+place), f.Path, f.Message)
 		return
 	}
 	title := s.Title()
@@ -60,16 +60,35 @@ func (p Printer) Finding(s *dryrun.Stack, f *findings.Finding) {
 	p.labeled(color, f.Level+":", title+": "+f.Text())
 }
 
-// block prints a finding for a terminal.
-func (p Printer) block(heading, color string, f *findings.Finding, place string) {
+// located splits a message into what is before the path of a field, the path, and the rest. The path is empty if the
+// message does not name a field near its beginning.
+func located(message string) (before, path, rest string) {
+	for at := 0; at < maxHeading; {
+		if path, rest = findings.Split(message[at:]); path != "" {
+			return strings.TrimSuffix(message[:at], ": "), path, rest
+		}
+		next := strings.Index(message[at:], ": ")
+		if next < 0 {
+			break
+		}
+		at += next + len(": ")
+	}
+	return "", "", message
+}
+
+// maxHeading is the maximum length of a heading. A longer text before the path of a field is a sentence.
+const maxHeading = 70
+
+// block prints a message about a field for a terminal.
+func (p Printer) block(heading, color, label, path, message string) {
 	if heading = visible.Line(heading); *p.heading != heading {
 		p.Line("%s", heading)
 		*p.heading = heading
 	}
-	p.colored(color, "  "+f.Level, strings.TrimSpace(place+" "+visible.Line(f.Path)))
-	remedy, rest := advice.Parts(advice.Cut(visible.Line(f.Message)))
+	p.colored(color, "  "+label, visible.Line(path))
+	remedy, rest := advice.Parts(advice.Cut(visible.Line(message)))
 	if remedy != "" {
-		_, _ = fmt.Fprint(p.W, p.wrapped(len("    "), "→ "+remedy))
+		_, _ = fmt.Fprint(p.W, p.wrapped(len("    "), "-> "+remedy))
 	}
 	_, _ = fmt.Fprint(p.W, p.wrapped(len("    "), rest))
 }

@@ -50,6 +50,10 @@ const (
 func (p Printer) labeled(color, label, message string) {
 	message = visible.Line(message)
 	if p.width > 0 {
+		if heading, path, rest := located(message); heading != "" {
+			p.block(heading, color, strings.TrimSuffix(label, ":"), path, rest)
+			return
+		}
 		*p.heading = ""
 		first, further, _ := strings.Cut(p.wrapped(len(label)+1, advice.Cut(message)), "\n")
 		message = strings.TrimSpace(first) + strings.TrimRight("\n"+further, "\n")

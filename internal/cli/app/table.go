@@ -73,6 +73,16 @@ func WriteTable(page *bytes.Buffer, rows [][]string) {
 	}
 }
 
+// Fit wraps the lines of a page to the width of the terminal. Zero means that there is no terminal.
+func Fit(page *bytes.Buffer, width int) {
+	text := strings.TrimSuffix(page.String(), "\n")
+	if width == 0 || text == "" {
+		return
+	}
+	page.Reset()
+	page.WriteString(layout.Paragraph(text, width))
+}
+
 // Dash returns the text, or "-" if the text is empty.
 func Dash(text string) string {
 	return cmp.Or(text, "-")

@@ -117,7 +117,7 @@ func runDiff(ctx context.Context, stdin io.Reader, streams app.Streams, version 
 	if err != nil {
 		return err
 	}
-	err = writeChanges(streams.Out, options.output, compared, changes)
+	err = writeChanges(streams, options.output, compared, changes)
 	if len(problems) > 0 {
 		return &app.Rejection{
 			Problems: problems, Code: codeError,
@@ -161,7 +161,7 @@ func asError(err error) error {
 }
 
 // writeChanges prints the changes. If there are differences, it returns a rejection without a message.
-func writeChanges(out io.Writer, form string, stacks []dryrun.Stack, changes []change.Change) error {
+func writeChanges(streams app.Streams, form string, stacks []dryrun.Stack, changes []change.Change) error {
 	var page bytes.Buffer
 	for i := range changes {
 		switch form {
@@ -181,7 +181,10 @@ func writeChanges(out io.Writer, form string, stacks []dryrun.Stack, changes []c
 			return err
 		}
 	}
-	if _, err := page.WriteTo(out); err != nil {
+	if form == formText {
+		app.Fit(&page, streams.Width)
+	}
+	if _, err := page.WriteTo(streams.Out); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(changes, func(one change.Change) bool { return one.Differs() }) {

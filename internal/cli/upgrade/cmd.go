@@ -133,7 +133,10 @@ func runUpgradeCheck(
 		return err
 	}
 	var page bytes.Buffer
-	err = app.WriteForm(&page, options.output, reports, func(page *bytes.Buffer) { options.write(page, reports, args) })
+	err = app.WriteForm(&page, options.output, reports, func(page *bytes.Buffer) {
+		options.write(page, reports, args)
+		app.Fit(page, streams.Width)
+	})
 	if err == nil {
 		_, err = page.WriteTo(streams.Out)
 	}

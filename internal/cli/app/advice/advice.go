@@ -9,8 +9,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/suggest"
 )
 
-// longest is the maximum number of names in a list.
-const longest = 5
+const (
+	// longest is the maximum length of a list that is not cut, in bytes.
+	longest = 80
+	// kept is the number of names in a list that is cut.
+	kept = 5
+)
 
 // verbs are the words that begin a remedy.
 var verbs = []string{
@@ -28,7 +32,7 @@ func Parts(message string) (remedy, rest string) {
 	clauses := split(message)
 	var remedies, others []string
 	for i, clause := range clauses {
-		if i > 0 && isRemedy(clause) && !(len(remedies) == 0 && back.MatchString(clause)) {
+		if i > 0 && isRemedy(clause) && (len(remedies) > 0 || !back.MatchString(clause)) {
 			remedies = append(remedies, clause)
 		} else {
 			others = append(others, clause)
@@ -81,20 +85,22 @@ func Cut(message string) string {
 		meant = found[1]
 	}
 	return list.ReplaceAllStringFunc(message, func(all string) string {
+		if len(all) <= longest {
+			return all
+		}
 		names := strings.Split(all, ", ")
-		kept := nearest(meant, names)
-		return fmt.Sprintf("%s and %d more", strings.Join(kept, ", "), len(names)-len(kept))
+		return fmt.Sprintf("%s and %d more", strings.Join(nearest(meant, names), ", "), len(names)-kept)
 	})
 }
 
 // nearest returns the names that are most similar to a name, and then the first of the others.
 func nearest(meant string, names []string) []string {
-	var kept []string
+	var found []string
 	names = slices.Clone(names)
-	for len(kept) < longest {
+	for len(found) < kept {
 		i := max(0, slices.Index(names, suggest.Nearest(meant, names)))
-		kept = append(kept, names[i])
+		found = append(found, names[i])
 		names = slices.Delete(names, i, i+1)
 	}
-	return kept
+	return found
 }

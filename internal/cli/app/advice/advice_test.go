@@ -1,7 +1,6 @@
 package advice_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/advice"
@@ -25,11 +24,11 @@ func TestParts(t *testing.T) {
 }
 
 func TestCut(t *testing.T) {
-	const names = "a1, vllm, c1, d1, e1, f1, g1, ollama"
+	const names = "remote::a, remote::vllm, remote::c, remote::d, remote::e, remote::f, remote::g, remote::ollama"
 	for message, want := range map[string]string{
-		"known: " + strings.TrimSuffix(names, ", ollama"): "known: a1, vllm, c1, d1, e1, f1, g1",
-		"known: " + names + "; use one":                   "known: a1, vllm, c1, d1, e1 and 3 more; use one",
-		`"olama" is unknown; known: ` + names:             `"olama" is unknown; known: ollama, a1, vllm, c1, d1 and 3 more`,
+		"known: 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8": "known: 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8",
+		"known: " + names + "; use one":                 "known: remote::a, remote::vllm, remote::c, remote::d, remote::e and 3 more; use one",
+		`"remote::olama" is unknown; known: ` + names:   `"remote::olama" is unknown; known: remote::ollama, remote::vllm, remote::a, remote::c, remote::d and 3 more`,
 	} {
 		if got := advice.Cut(message); got != want {
 			t.Errorf("got %q, want %q", got, want)
