@@ -29,7 +29,6 @@ func TestRunningCalls(t *testing.T) {
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	stack := env.GetStack(t)
 	children := []string{
-		"patch configmaps " + names.BaseConfigMap("my", controllertest.StarterBaseHash(t)),
 		"patch configmaps " + stack.Status.ConfigGeneration.ConfigMapName,
 		"patch configmaps " + names.Startup("my"),
 		"patch serviceaccounts my-sa",
@@ -142,7 +141,7 @@ func TestRunningRestart(t *testing.T) {
 		}
 	}
 	slices.Sort(reads)
-	want := []string{"get configmaps my", "get configmaps my-base", "get configmaps my-config", "get secrets vllm-creds"}
+	want := []string{"get configmaps my", "get configmaps my-config", "get secrets vllm-creds"}
 	if diff := cmp.Diff(want, reads); diff != "" {
 		t.Errorf("reads after a restart (-want +got):\n%s", diff)
 	}
