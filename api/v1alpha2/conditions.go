@@ -238,8 +238,6 @@ const (
 
 // Event reasons on a stack.
 const (
-	// EventConfigGenerated means that a new configuration was generated. The event names its ConfigMap. Event: Normal.
-	EventConfigGenerated = "ConfigGenerated"
 	// EventDeploymentUpdated means that the operator applied a change to the Deployment. Event: Normal.
 	EventDeploymentUpdated = "DeploymentUpdated"
 	// EventDeploymentUpdateFailed means that the API server rejected an object of the stack. Event: Warning.

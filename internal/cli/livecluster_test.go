@@ -283,14 +283,14 @@ func TestDiffLiveKeepsImageAndBase(t *testing.T) {
 	}
 	record["distribution"].(map[string]any)["image"] = image
 	kept := c.objects[mapsOfA+record["baseConfigMap"].(string)]
-	c.objects[mapsOfA+"demo-base-kept"], record["baseConfigMap"] = kept, "demo-base-kept"
+	c.objects[mapsOfA+"demo-base-kept"], record["baseConfigMap"], record["base"] = kept, "demo-base-kept", "another"
 	data, err := json.Marshal(record)
 	if err != nil {
 		t.Fatal(err)
 	}
 	annotations["llamastack.io/rendered"] = string(data)
 	base := kept.(map[string]any)["data"].(map[string]any)
-	base["config.yaml"] = strings.Replace(base["config.yaml"].(string), "apis:", "a_key_of_the_kept_base: 1\napis:", 1)
+	base["base.yaml"] = strings.Replace(base["base.yaml"].(string), "apis:", "a_key_of_the_kept_base: 1\napis:", 1)
 
 	same := c.run(t, stack(liveSpec), "diff", "-f", "-")
 	if same.code != 0 {

@@ -30,7 +30,7 @@ import (
 
 // before is the path of an older operator's binary. If it is set, the upgrade begins with the objects that the older
 // operator creates, and the test writes these objects to the cases. The cases in the repository contain the objects of
-// commit fa52ec36.
+// the commit that last changed them.
 var before = flag.String("before", "", "program of the operator to upgrade from; if set, the test rewrites testdata/upgrade")
 
 const (

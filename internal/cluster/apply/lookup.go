@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -15,22 +16,32 @@ import (
 )
 
 // lookupAll finds the live object of every wanted object. If the cache is not sufficient for some objects, lookupAll
-// reads these objects concurrently from the API server.
+// reads these objects concurrently from the API server. It reads an object of the kinds in unread only if another
+// object exists: for a new owner, their creation fails if they exist, and the next lookup reads them.
 func (a *Applier) lookupAll(ctx context.Context, owner Owner, wanted []*unstructured.Unstructured) ([]Desired, error) {
 	objects := make([]Desired, len(wanted))
 	versions := make([]version, len(wanted))
-	var unknown []int
+	var unknown, later []int
 	for i, object := range wanted {
 		desired, atLeast, known, err := a.lookup(ctx, owner, object)
 		if err != nil {
 			return nil, err
 		}
-		if objects[i], versions[i] = desired, atLeast; !known {
+		objects[i], versions[i] = desired, atLeast
+		switch {
+		case known:
+		case atLeast == anyVersion && slices.Contains(unread, object.GetKind()):
+			later = append(later, i)
+		default:
 			unknown = append(unknown, i)
 		}
 	}
 	errs := make([]error, len(wanted))
-	parallel(unknown, func(i int) { objects[i].Live, errs[i] = a.read(ctx, owner, wanted[i], versions[i]) })
+	read := func(i int) { objects[i].Live, errs[i] = a.read(ctx, owner, wanted[i], versions[i]) }
+	parallel(unknown, read)
+	if slices.ContainsFunc(objects, func(d Desired) bool { return d.Live != nil }) {
+		parallel(later, read)
+	}
 	for _, err := range errs {
 		if err != nil {
 			return nil, err
@@ -38,6 +49,9 @@ func (a *Applier) lookupAll(ctx context.Context, owner Owner, wanted []*unstruct
 	}
 	return objects, nil
 }
+
+// unread lists the kinds of objects that are created before all others and that have no effect alone.
+var unread = []string{"ServiceAccount"}
 
 // version is the oldest acceptable version for a read: a resource version, or one of the constants below.
 type version string

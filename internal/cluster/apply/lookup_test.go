@@ -55,6 +55,44 @@ func TestLookupOfExistingChildren(t *testing.T) {
 	}
 }
 
+// TestLookupOfAServiceAccount checks that the Applier reads an unknown ServiceAccount only if another child exists. The
+// creation of an existing one fails, and the next lookup reads it. Another owner's ServiceAccount never changes.
+func TestLookupOfAServiceAccount(t *testing.T) {
+	b := newBench(t)
+	account := b.child(t, "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: my-sa}\n")
+	foreign := account.DeepCopy()
+	foreign.SetOwnerReferences(nil)
+	foreign.SetLabels(nil)
+	if err := b.client.Create(t.Context(), foreign); err != nil {
+		t.Fatal(err)
+	}
+	refused := func(what string, wanted ...*unstructured.Unstructured) {
+		t.Helper()
+		_, err := b.applier.CheckOwnership(t.Context(), b.owner, wanted)
+		if _, conflict := errors.AsType[*apply.OwnershipConflict](err); !conflict {
+			t.Errorf("%s: error %v, want an *OwnershipConflict", what, err)
+		}
+	}
+	b.applier = b.newApplier(t, b.client.Scheme(), behind{b.client})
+	reads := b.countReads()
+	found, err := b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{account})
+	if err != nil || len(reads()) > 0 {
+		t.Errorf("a new owner: reads %v, error %v", reads(), err)
+	}
+	if _, err := b.applier.Set(t.Context(), b.owner, found); !apierrors.IsConflict(err) {
+		t.Errorf("creation: error %v, want a conflict", err)
+	}
+	refused("after the creation", account)
+
+	b.applier = b.newApplier(t, b.client.Scheme(), behind{b.client})
+	b.apply(t, b.child(t, serviceText))
+	b.applier = b.newApplier(t, b.client.Scheme(), behind{b.client})
+	refused("with another child", b.child(t, serviceText), account)
+	if now := b.get(t, account.GroupVersionKind(), "my-sa"); len(now.GetLabels()) > 0 {
+		t.Errorf("the labels are %v", now.GetLabels())
+	}
+}
+
 // countReads counts subsequent reads of children, separately for each resource and version.
 func (b *bench) countReads() func() map[string]int {
 	var mu sync.Mutex

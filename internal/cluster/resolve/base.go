@@ -13,11 +13,11 @@ import (
 func (c *ConfigMaps) KeptBase(
 	ctx context.Context, stack types.NamespacedName, owner types.UID, name string,
 ) ([]byte, error) {
-	of, keys := user{stack: stack, base: true}, []string{names.ConfigFile}
+	of, keys := user{stack: stack, base: true}, []string{names.BaseFile}
 	found, err := c.read(ctx, of, types.NamespacedName{Namespace: stack.Namespace, Name: name}, name, keys)
 	if err != nil || found == nil || found.controller != owner {
 		return nil, err
 	}
 	c.memory.put(of, map[string]*content{name: found})
-	return found.bytes()[names.ConfigFile], nil
+	return found.bytes()[names.BaseFile], nil
 }

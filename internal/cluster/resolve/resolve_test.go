@@ -429,9 +429,9 @@ func TestConfigMapsOfAnotherNamespace(t *testing.T) {
 }
 
 func TestKeptBase(t *testing.T) {
-	kept := configMap("my-base-1", names.ConfigFile, "version: 2")
+	kept := configMap("my-base-1", names.BaseFile, "version: 2")
 	kept.OwnerReferences = []metav1.OwnerReference{{UID: "u", Controller: new(true)}}
-	w := newWorld(kept, configMap("foreign", names.ConfigFile, "evil"))
+	w := newWorld(kept, configMap("foreign", names.BaseFile, "evil"))
 	configMaps := resolve.NewConfigMaps(w, w)
 	for name, want := range map[string]string{"my-base-1": "version: 2", "foreign": "", "gone": ""} {
 		if got, err := configMaps.KeptBase(t.Context(), stack, "u", name); err != nil || string(got) != want {

@@ -107,7 +107,7 @@ func TestKeptBase(t *testing.T) {
 	if found.Plan == nil {
 		t.Fatal(found.Errors)
 	}
-	if got, want := found.Plan.BaseConfigMapName, plan.BaseConfigMapName("my", running.Base); got != want {
+	if got, want := found.Plan.Rendered.Record.Base, plan.BaseHash(running.Base); got != want {
 		t.Errorf("base %q, want %q", got, want)
 	}
 }

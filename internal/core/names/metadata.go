@@ -149,6 +149,8 @@ const (
 	ConfigDir = "/etc/llama-stack"
 	// ConfigFile is the configuration's file name in ConfigDir.
 	ConfigFile = "config.yaml"
+	// BaseFile is the key of the base of a generated configuration. It is never mounted.
+	BaseFile = "base.yaml"
 	// OlderConfigFile is the file name of a configuration up to release 0.3. Many ConfigMaps still use it as a key.
 	OlderConfigFile = "run.yaml"
 	// ConfigPath is the configuration's path in the container.
@@ -232,6 +234,6 @@ func ConfigLabels(stack, kind string) map[string]string {
 const (
 	// ConfigKindGenerated marks generated configurations.
 	ConfigKindGenerated = "generated"
-	// ConfigKindBase marks stored base configurations.
+	// ConfigKindBase marks base configurations in a ConfigMap of their own.
 	ConfigKindBase = "base"
 )

@@ -56,12 +56,13 @@ func Startup(stack string) string { return stack + "-startup" }
 // contains certificate authorities.
 const TrustedCABundle = "odh-trusted-ca-bundle"
 
-// ConfigMap returns the name of the ConfigMap for a configuration with the given content hash (FR-024).
+// ConfigMap returns the name of the ConfigMap with the given hash of its content (FR-024).
 func ConfigMap(stack, hash string) string {
 	return stack + "-config-" + prefix(hash)
 }
 
-// BaseConfigMap returns the name of the ConfigMap that stores the base of a generated configuration.
+// BaseConfigMap returns the name of the ConfigMap that stores the base of a generated configuration, if the two do not
+// fit into one ConfigMap.
 func BaseConfigMap(stack, hash string) string {
 	return stack + "-base-" + prefix(hash)
 }

@@ -77,8 +77,7 @@ func (s BaseSources) Base() (*Base, error) {
 	}
 	catalog, record := s.Image.Distribution.Base, &s.Running.Record
 	source, keeps := s.Running.KeepsBase(s.Object.Spec.Distribution, &s.Image, s.Digest)
-	// The name of the ConfigMap contains a hash of the data.
-	if keeps && (catalog == nil || record.BaseConfigMap != BaseConfigMapName(s.Object.Name, catalog)) {
+	if keeps && (catalog == nil || record.Base != BaseHash(catalog)) {
 		if kept, err := s.Kept(record.BaseConfigMap); kept != nil || err != nil {
 			return &Base{Data: kept, Source: source}, err
 		}

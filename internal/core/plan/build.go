@@ -143,10 +143,24 @@ func (p *Plan) generate(in Input) error {
 	}
 	p.Warnings = append(p.Warnings, report.Warnings...)
 	p.setGenerated(in, result)
-	p.BaseConfigMapName = BaseConfigMapName(in.Object.Name, in.Base.Data)
-	p.input.Base = &render.Base{ConfigMapName: p.BaseConfigMapName, Data: in.Base.Data}
+	p.keepBase(in)
 	p.beneathOwnMount(in)
 	return nil
+}
+
+// keepBase adds the base to the ConfigMap with the generated configuration, or to another ConfigMap if they do not fit
+// into one. A user's ConfigMap keeps the base by itself.
+func (p *Plan) keepBase(in Input) {
+	p.base = BaseHash(in.Base.Data)
+	if in.Base.Source == v1alpha2.ConfigSourceConfigMap {
+		return
+	}
+	p.ConfigMapName = rollout.ConfigMapName(in.Object.Name, p.ConfigHash, p.base)
+	p.input.Config.ConfigMapName, p.BaseConfigMapName = p.ConfigMapName, p.ConfigMapName
+	if len(p.Config)+len(in.Base.Data) > render.MaxConfig {
+		p.BaseConfigMapName = names.BaseConfigMap(in.Object.Name, p.base)
+	}
+	p.input.Base = &render.Base{ConfigMapName: p.BaseConfigMapName, Data: in.Base.Data}
 }
 
 // engineInput returns the part of the input for package stackconfig that is the same for a generated configuration and
@@ -318,10 +332,8 @@ func (p *Plan) recorded(in Input, inputs rollout.Inputs, deployment *appsv1ac.De
 	return nil
 }
 
-// BaseConfigMapName returns the name of the ConfigMap that keeps a stack's base.
-func BaseConfigMapName(stack string, base []byte) string {
-	return names.BaseConfigMap(stack, hash(base))
-}
+// BaseHash returns the hash of a base in the record.
+func BaseHash(base []byte) string { return hash(base) }
 
 func hash(data []byte) string {
 	sum := sha256.Sum256(data)

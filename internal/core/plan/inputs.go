@@ -95,6 +95,7 @@ func (p *Plan) record(in Input) (rollout.Record, error) {
 			Entrypoint:     recordedEntrypoint(in),
 		},
 		Limited:         limited(in),
+		Base:            p.base,
 		BaseConfigMap:   p.BaseConfigMapName,
 		BaseSource:      source,
 		Autoscaled:      autoscaled,

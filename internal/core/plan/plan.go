@@ -103,8 +103,8 @@ type Plan struct {
 	ServesTLS bool
 	// ConfigHash is the SHA-256, in hex, of the configuration, or of all keys of a ConfigMap that is mounted completely.
 	ConfigHash string
-	// ConfigMapName is the name of the mounted ConfigMap, and BaseConfigMapName is the name of the ConfigMap with the
-	// base. Empty means that there is no such ConfigMap.
+	// ConfigMapName is the name of the mounted ConfigMap, and BaseConfigMapName is the name of the ConfigMap that keeps
+	// the base. They can be the same. Empty means that there is no such ConfigMap.
 	ConfigMapName, BaseConfigMapName string
 	// Exposure is the kind of object that exposes the stack outside the cluster. ExposureServed reports whether the
 	// cluster serves this kind. Hostname is the requested host name. An empty Hostname means that the stack is not
@@ -129,7 +129,9 @@ type Plan struct {
 	// Report explains the generated configuration. Nil means that no configuration was generated.
 	Report *stackconfig.Report
 
-	input  render.Input
+	input render.Input
+	// base is the hash of the base.
+	base   string
 	stores stores
 	secret *rollout.StorageSecret
 	// dropped contains the API and the ID of each base provider that spec.distribution.baseProviders removed.

@@ -18,6 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 )
 
@@ -145,13 +146,14 @@ resources: {models: [llama3.2-8b]}
 	if built.Mode != plan.ModeGenerated || built.ConfigSource != v1alpha2.ConfigSourceEmbedded {
 		t.Errorf("mode %s, source %s", built.Mode, built.ConfigSource)
 	}
-	wantObjects := fmt.Sprintf("ConfigMap %s, ConfigMap %s, ConfigMap demo-startup, ServiceAccount demo-sa, Deployment demo, Service demo-service",
-		built.BaseConfigMapName, built.ConfigMapName)
+	wantObjects := fmt.Sprintf("ConfigMap %s, ConfigMap demo-startup, ServiceAccount demo-sa, Deployment demo, Service demo-service",
+		built.ConfigMapName)
 	if got := kinds(built.Objects); got != wantObjects {
 		t.Errorf("objects %s", got)
 	}
-	if want := "demo-config-" + built.ConfigHash[:8]; built.ConfigMapName != want {
-		t.Errorf("ConfigMap %q, want %q", built.ConfigMapName, want)
+	want := rollout.ConfigMapName("demo", built.ConfigHash, plan.BaseHash(in.Base.Data))
+	if built.ConfigMapName != want || built.BaseConfigMapName != want {
+		t.Errorf("ConfigMap %q with the base in %q, want %q", built.ConfigMapName, built.BaseConfigMapName, want)
 	}
 	if !strings.Contains(string(built.Config), "http://vllm:8000/v1") || built.ProviderCount == 0 ||
 		built.ResourceCount != 1 ||
@@ -172,6 +174,38 @@ resources: {models: [llama3.2-8b]}
 		got.Generation != 1 ||
 		got.Template == "" || got.OperatorVersion != "v1" || got.BaseConfigMap != built.BaseConfigMapName {
 		t.Errorf("record %+v", got)
+	}
+}
+
+// TestBaseApart checks which ConfigMap keeps the base: that of the configuration, another one if the two are too large,
+// and none if the base is in a user's ConfigMap.
+func TestBaseApart(t *testing.T) {
+	long := "\nextra: " + strings.Repeat("a", render.MaxConfig/2)
+	for name, tc := range map[string]struct {
+		more   string
+		source v1alpha2.ConfigSource
+		want   string
+	}{
+		"together":                {"", v1alpha2.ConfigSourceEmbedded, "demo-config-"},
+		"too large together":      {long, v1alpha2.ConfigSourceEmbedded, "demo-base-"},
+		"in the user's ConfigMap": {long, v1alpha2.ConfigSourceConfigMap, ""},
+	} {
+		in := input(t, "resources: {models: [m]}")
+		in.Base.Data, in.Base.Source = append(slices.Clone(in.Base.Data), tc.more...), tc.source
+		built := build(t, in)
+		record := built.Rendered.Record
+		for _, object := range built.Objects {
+			if configMap, ok := object.Apply.(*corev1ac.ConfigMapApplyConfiguration); ok {
+				kept := configMap.Data[names.BaseFile]
+				if (kept == string(in.Base.Data)) != (object.Name == built.BaseConfigMapName) {
+					t.Errorf("%s: ConfigMap %s has a base of %d bytes", name, object.Name, len(kept))
+				}
+			}
+		}
+		if !strings.HasPrefix(built.BaseConfigMapName, tc.want) || (tc.want == "") != (built.BaseConfigMapName == "") ||
+			record.BaseConfigMap != built.BaseConfigMapName || record.Base != plan.BaseHash(in.Base.Data) {
+			t.Errorf("%s: base in %q, record %+v", name, built.BaseConfigMapName, record)
+		}
 	}
 }
 

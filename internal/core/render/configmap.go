@@ -45,10 +45,21 @@ func configMap(in Input) (*corev1ac.ConfigMapApplyConfiguration, error) {
 			Remedy: "remove providers, resources or settings from the spec, or use a smaller base configuration",
 		}
 	}
-	return immutable(in, in.Config.ConfigMapName, in.Config.Key, names.ConfigKindGenerated, in.Config.Data), nil
+	files := map[string][]byte{in.Config.Key: in.Config.Data}
+	if hasBase(in) {
+		files[names.BaseFile] = in.Base.Data
+	}
+	return immutable(in, in.Config.ConfigMapName, names.ConfigKindGenerated, files), nil
 }
 
-// baseConfigMap returns the ConfigMap with the base of the generated configuration. No pod mounts it.
+// hasBase reports whether the ConfigMap with the generated configuration also has its base. Pods mount only the key of
+// the configuration.
+func hasBase(in Input) bool {
+	return in.Base != nil && in.Config != nil && in.Base.ConfigMapName == in.Config.ConfigMapName
+}
+
+// baseConfigMap returns the ConfigMap with the base of the generated configuration, if the two do not fit into one
+// ConfigMap. No pod mounts it.
 func baseConfigMap(in Input) (*corev1ac.ConfigMapApplyConfiguration, error) {
 	if in.Base == nil {
 		return nil, nil
@@ -58,15 +69,23 @@ func baseConfigMap(in Input) (*corev1ac.ConfigMapApplyConfiguration, error) {
 			What: "base configuration", Size: size, Limit: MaxBase, Remedy: "remove comments or unused sections from the base configuration",
 		}
 	}
-	return immutable(in, in.Base.ConfigMapName, names.ConfigFile, names.ConfigKindBase, in.Base.Data), nil
+	if hasBase(in) {
+		return nil, nil
+	}
+	files := map[string][]byte{names.BaseFile: in.Base.Data}
+	return immutable(in, in.Base.ConfigMapName, names.ConfigKindBase, files), nil
 }
 
-func immutable(in Input, name, key, kind string, data []byte) *corev1ac.ConfigMapApplyConfiguration {
+func immutable(in Input, name, kind string, files map[string][]byte) *corev1ac.ConfigMapApplyConfiguration {
 	result := owned(in, corev1ac.ConfigMap, name).
 		WithLabels(names.ConfigLabels(in.Stack.Name, kind)).
 		WithImmutable(true)
-	if !utf8.Valid(data) { // YAML may be UTF-16
-		return result.WithBinaryData(map[string][]byte{key: data})
+	for key, data := range files {
+		if utf8.Valid(data) {
+			result.WithData(map[string]string{key: string(data)})
+		} else { // YAML may be UTF-16
+			result.WithBinaryData(map[string][]byte{key: data})
+		}
 	}
-	return result.WithData(map[string]string{key: string(data)})
+	return result
 }

@@ -113,7 +113,7 @@ type Config struct {
 
 // Base is a base configuration to keep, so that a stack does not lose its base when a registry changes or is removed.
 type Base struct {
-	// ConfigMapName is the name of the ConfigMap to create.
+	// ConfigMapName is the name of the ConfigMap to create. It can be that of Config.
 	ConfigMapName string
 	// Data is the base as the operator read it.
 	Data []byte

@@ -16,6 +16,7 @@ import (
 
 func TestStorageSecretFollowsTheConfigMaps(t *testing.T) {
 	in := readInput(t, filepath.Join("testdata", "generated-config", "in.yaml"))
+	in.Base.ConfigMapName = "demo-base-ba5eba5e"
 	objects, err := render.Objects(in)
 	if err != nil {
 		t.Fatal(err)
@@ -48,6 +49,7 @@ func TestStorageSecretFollowsTheConfigMaps(t *testing.T) {
 
 func TestInsertSecretIntoConfigMapsAlone(t *testing.T) {
 	in := readInput(t, filepath.Join("testdata", "generated-config", "in.yaml"))
+	in.Base.ConfigMapName = "demo-base-ba5eba5e"
 	objects, err := render.Objects(in)
 	if err != nil {
 		t.Fatal(err)
@@ -84,6 +86,7 @@ func TestTooLarge(t *testing.T) {
 		})
 	}
 	in := readInput(t, filepath.Join("testdata", "generated-config", "in.yaml"))
+	in.Base.ConfigMapName = "demo-base-ba5eba5e"
 	in.Base.Data, in.Config.Data = make([]byte, render.MaxBase), make([]byte, render.MaxConfig)
 	if _, err := render.Objects(in); err != nil {
 		t.Errorf("configurations at the limits are rejected: %v", err)

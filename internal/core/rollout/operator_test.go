@@ -15,6 +15,9 @@ import (
 func configured(t *testing.T, s stack, config string) rollout.Rendered {
 	t.Helper()
 	configMap := names.ConfigMap(name, config)
+	if s.base != "" {
+		configMap = rollout.ConfigMapName(name, config, s.base)
+	}
 	inputs := rollout.Inputs{Image: s.image, ConfigHash: config, ConfigMap: configMap}
 	digest, err := rollout.Digest(inputs, s.secrets)
 	if err != nil {
@@ -27,6 +30,9 @@ func configured(t *testing.T, s stack, config string) rollout.Rendered {
 		WithConfigMap(corev1ac.ConfigMapVolumeSource().WithName(configMap)))
 	next := rendered.Record
 	next.Inputs, next.ConfigHash = digest, config
+	if s.base != "" {
+		next.Base, next.BaseConfigMap = s.base, configMap
+	}
 	rendered, err = rollout.NewRendered(appsv1ac.Deployment(name, namespace).WithSpec(rendered.Deployment.Spec), next)
 	if err != nil {
 		t.Fatal(err)
@@ -42,10 +48,16 @@ func TestAnotherConfigurationOfANewerOperator(t *testing.T) {
 	upgrade := func(s *stack) { s.operator = operatorV2 }
 	for _, tc := range []struct {
 		name string
+		base string
 		edit func(*stack)
 		want rollout.Outcome
 	}{
 		{name: "a newer operator", edit: upgrade, want: rollout.KeepTemplate},
+		{name: "a newer operator, which keeps the base", base: "a", edit: upgrade, want: rollout.KeepTemplate},
+		{
+			name: "a newer operator and another base", base: "a", edit: func(s *stack) { s.operator, s.base = operatorV2, "b" },
+			want: rollout.Changed,
+		},
 		{name: "the same operator version", edit: func(*stack) {}, want: rollout.Changed},
 		{
 			name: "a newer operator and a changed spec", edit: func(s *stack) { s.operator = operatorV2; s.generation++ },
@@ -63,7 +75,7 @@ func TestAnotherConfigurationOfANewerOperator(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			w := newWorld(t)
 			s := newStack()
-			s.secrets = rollout.References{Digest: "a", Key: firstKey}
+			s.secrets, s.base = rollout.References{Digest: "a", Key: firstKey}, tc.base
 			w.decide(configured(t, s, old))
 			tc.edit(&s)
 			if got := w.decide(configured(t, s, next)); got.Outcome != tc.want {

@@ -40,8 +40,10 @@ type Record struct {
 	// Distribution describes the choice of the image. It remains in force while the name and version in the spec do not
 	// change.
 	Distribution Distribution `json:"distribution"`
-	// BaseConfigMap is the name of the ConfigMap with the base of the configuration. It remains in force while
-	// Distribution does not change. Empty means that no ConfigMap was needed.
+	// Base is the SHA-256 of the base of the configuration, in hex. Empty means that there is no base. BaseConfigMap is
+	// the name of the operator's ConfigMap with this base. It remains in force while Distribution does not change. Empty
+	// means that there is no such ConfigMap.
+	Base          string `json:"base,omitempty"`
 	BaseConfigMap string `json:"baseConfigMap,omitempty"`
 	// BaseSource is the source of that base. It remains in force for as long as BaseConfigMap does.
 	BaseSource string `json:"baseSource,omitempty"`

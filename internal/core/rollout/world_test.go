@@ -54,6 +54,8 @@ type stack struct {
 	memory   string
 	secrets  rollout.References
 	operator string
+	// base is the base that the operator keeps with the configuration. Empty means none.
+	base string
 	// habit is a part of the template that comes from the operator.
 	habit string
 	// data is the release that the places in the record specify. If it is empty, the record contains no places. left is

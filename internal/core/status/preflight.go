@@ -28,8 +28,7 @@ const (
 )
 
 const (
-	// preflightPlacing bounds the time until the pod is scheduled. A change must not wait until an autoscaler adds a
-	// node to a cluster that has just enough nodes for the stack.
+	// preflightPlacing bounds the time until the scheduler has a result for the pod.
 	preflightPlacing = time.Minute
 	// preflightSilence bounds the time that the kubelet takes to end the pod after the deadline.
 	preflightSilence = 2 * time.Minute
@@ -133,19 +132,20 @@ func late(pod *corev1.Pod, external []ExternalProvider, deadline time.Duration, 
 
 func minutes(d time.Duration) string { return fmt.Sprintf("%d minutes", int(d.Minutes())) }
 
-// unplaced returns the result for a pod that has no node. The time limit starts when the scheduler first finds no node.
+// unplaced returns the result for a pod that has no node. If no node can take the pod, there is no need to wait.
 func unplaced(pod *corev1.Pod, now time.Time) Preflight {
-	since := pod.CreationTimestamp.Time
+	since, full := pod.CreationTimestamp.Time, false
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type == corev1.PodScheduled && !condition.LastTransitionTime.IsZero() {
 			since = condition.LastTransitionTime.Time
 		}
+		full = full || condition.Type == corev1.PodScheduled && condition.Reason == corev1.PodReasonUnschedulable
 	}
 	verdict := Preflight{
 		State: PreflightGoesOn, Until: since.Add(preflightPlacing),
 		Message: podTrouble(pod, nil, now, false).message,
 	}
-	if now.Before(verdict.Until) {
+	if !full && now.Before(verdict.Until) {
 		return verdict
 	}
 	verdict.State, verdict.Until = PreflightUnplaced, time.Time{}

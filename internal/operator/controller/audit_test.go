@@ -3,18 +3,23 @@ package controller_test
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/controllertest"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // TestRunningCalls checks the documented number of calls. A new object causes one write for each child and one for the
@@ -29,7 +34,6 @@ func TestRunningCalls(t *testing.T) {
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	stack := env.GetStack(t)
 	children := []string{
-		"patch configmaps " + names.BaseConfigMap("my", controllertest.StarterBaseHash(t)),
 		"patch configmaps " + stack.Status.ConfigGeneration.ConfigMapName,
 		"patch configmaps " + names.Startup("my"),
 		"patch serviceaccounts my-sa",
@@ -93,6 +97,33 @@ func TestRunningCalls(t *testing.T) {
 	})
 }
 
+// TestRunningCallsOfANewStack checks that a new stack costs few calls: a write for each child, one for the status and
+// one for an event, and the reads that a decision needs.
+func TestRunningCallsOfANewStack(t *testing.T) {
+	t.Parallel()
+	const maxWrites, maxReads = 7, 3
+	env := controllertest.NewEnvironment(t)
+	env.StartOperator(t, "new")
+	objects, err := testutil.ReadObjects(filepath.Join(testutil.Root(), "config", "samples", "v1alpha2-simple.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, object := range objects {
+		env.Create(t, object)
+	}
+	env.WaitForCondition(t, "simple", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	calls := env.WaitUntilIdle(t, "new")
+	env.WaitForEvent(t, corev1.EventTypeNormal, v1alpha2.EventDeploymentUpdated)
+	first := calls[:1+slices.Index(calls, "patch llamastackdistributions status simple")]
+	events := env.ListEventReasons(t)
+	if writes := controllertest.ListWrites(calls); len(writes)+1 > maxWrites || events != v1alpha2.EventDeploymentUpdated {
+		t.Errorf("writes %q and events %q, want at most %d", writes, events, maxWrites)
+	}
+	if reads := len(first) - len(controllertest.ListWrites(first)); reads > maxReads {
+		t.Errorf("%d reads in %q, want at most %d", reads, first, maxReads)
+	}
+}
+
 // checkWarningGone removes the cause of the only warning about a stack, and checks that one write removes the warning.
 func checkWarningGone(t *testing.T, env *controllertest.Environment, version string) {
 	t.Helper()
@@ -117,13 +148,30 @@ func checkWarningGone(t *testing.T, env *controllertest.Environment, version str
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
 }
 
-// TestRunningRestart checks that a restart of the same operator writes nothing.
+// TestRunningRestart checks that a restart of the same operator writes nothing, also for a stack whose pod has no node.
 func TestRunningRestart(t *testing.T) {
 	t.Parallel()
 	env := controllertest.NewEnvironment(t)
 	env.Create(t, controllertest.NewSecret("vllm-creds", "token", "sk-abc"))
 	first := env.StartOperator(t, "restart")
 	env.CreateReadyStack(t, controllertest.SecretSpec)
+	env.Create(t, env.NewStack(t, "waiting", "{distribution: {name: starter}}"))
+	env.WaitForCondition(t, "waiting", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	env.CreatePod(t, env.CreateReplicaSet(t, "waiting", appsv1.ReplicaSetStatus{Replicas: 1}), corev1.PodStatus{
+		Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{
+			Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable,
+			Message: "0/3 nodes",
+		}},
+	})
+	controllertest.WaitUntil(t, func() error {
+		waiting := &v1alpha2.LlamaStackDistribution{}
+		env.Get(t, "waiting", waiting)
+		available := meta.FindStatusCondition(waiting.Status.Conditions, v1alpha2.ConditionAvailable)
+		if available == nil || !strings.Contains(available.Message, "0/3 nodes") {
+			return fmt.Errorf("condition %v", available)
+		}
+		return nil
+	})
 	seen := env.WaitUntilIdle(t, "restart")
 	first.Stop(t)
 	env.StartOperator(t, "restart")
@@ -142,7 +190,7 @@ func TestRunningRestart(t *testing.T) {
 		}
 	}
 	slices.Sort(reads)
-	want := []string{"get configmaps my", "get configmaps my-base", "get configmaps my-config", "get secrets vllm-creds"}
+	want := []string{"get configmaps my", "get configmaps my-config", "get secrets vllm-creds"}
 	if diff := cmp.Diff(want, reads); diff != "" {
 		t.Errorf("reads after a restart (-want +got):\n%s", diff)
 	}

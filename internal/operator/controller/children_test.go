@@ -144,7 +144,6 @@ func TestRunningCallsWithEveryOption(t *testing.T) {
 	env.Get(t, "my", stack)
 	env.Get(t, "my", deployment)
 	want := []string{
-		"patch configmaps " + names.BaseConfigMap("my", controllertest.StarterBaseHash(t)),
 		"patch configmaps " + stack.Status.ConfigGeneration.ConfigMapName,
 		"patch configmaps " + names.Startup("my"),
 		"patch configmaps my-ca-bundle",

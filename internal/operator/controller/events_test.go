@@ -28,14 +28,14 @@ func TestEvents(t *testing.T) {
 	expect(v1alpha2.EventSecretResolutionFailed)
 	env.Create(t, controllertest.NewSecret("vllm-creds", "token", "sk-abc"))
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	expect("ConfigGenerated, DeploymentUpdated, SecretResolutionFailed")
+	expect("DeploymentUpdated, SecretResolutionFailed")
 	env.MarkDeploymentReady(t, "my")
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
 	env.WaitUntilIdle(t, "events")
 	first.Stop(t)
 	env.StartReconciler(t, "events")
 	env.WaitUntilIdle(t, "events")
-	expect("ConfigGenerated, DeploymentUpdated, SecretResolutionFailed")
+	expect("DeploymentUpdated, SecretResolutionFailed")
 
 	event := env.ListEvents(t)[0]
 	if diff := cmp.Diff("LlamaStackDistribution my", event.Regarding.Kind+" "+event.Regarding.Name); diff != "" {

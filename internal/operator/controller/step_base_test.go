@@ -37,7 +37,7 @@ func TestBaseConfig(t *testing.T) {
 		Distribution: rollout.Distribution{Name: "starter", Image: known.Image},
 	}
 	same, anotherImage, ofLabel, lost, pinned := kept, kept, kept, kept, kept
-	same.BaseConfigMap = plan.BaseConfigMapName("my", known.Base)
+	same.Base = plan.BaseHash(known.Base)
 	anotherImage.Distribution.Image = "example.com/mine:1"
 	ofLabel.BaseSource = string(v1alpha2.ConfigSourceOCILabel)
 	lost.BaseConfigMap = "my-lost"
@@ -84,7 +84,9 @@ func TestBaseConfig(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			own := testutil.NewStack(t, tc.spec)
-			f := newFixture(t, &corev1.ConfigMap{ObjectMeta: testutil.ChildMeta(own, "my-base"), Data: map[string]string{names.ConfigFile: "kept"}})
+			f := newFixture(t, &corev1.ConfigMap{
+				ObjectMeta: testutil.ChildMeta(own, "my-base"), Data: map[string]string{names.BaseFile: "kept"},
+			})
 			image := &images.Image{Image: facts.Image{From: v1alpha2.ImageFromCatalogue}}
 			contents := resolve.Contents{"mine": {"base.yaml": []byte("mine")}}
 			got, err := f.planner.Base(t.Context(), own, image, &tc.labels, contents, &workload{Record: tc.running})

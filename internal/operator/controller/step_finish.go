@@ -33,7 +33,7 @@ func (r *Reconciler) finish(ctx context.Context, s *state, failure *status.Failu
 	previous := s.stack.DeepCopy()
 	// Conditions that only an operator for v1alpha1 wrote do not cause a write. The next write removes them.
 	previous.Status.Conditions = status.Known(previous.Status.Conditions)
-	observed, releaseNote, err := r.observe(ctx, s, failure)
+	observed, err := r.observe(ctx, s, failure)
 	if err != nil {
 		return err
 	}
@@ -53,20 +53,20 @@ func (r *Reconciler) finish(ctx context.Context, s *state, failure *status.Failu
 	if equality.Semantic.DeepEqual(previous.Status, *now) {
 		return nil
 	}
-	return r.writer.Write(ctx, s.stack, &previous.Status, s.report.Events, releaseNote)
+	return r.writer.Write(ctx, s.stack, &previous.Status, s.report.Events)
 }
 
-// observe adds the state of the workload to the status. It also returns the text about the server's release.
+// observe adds the state of the workload to the status.
 func (r *Reconciler) observe(
 	ctx context.Context, s *state, failure *status.Failure,
-) (observed status.Observation, releaseNote string, err error) {
+) (observed status.Observation, err error) {
 	pods, err := r.pods(ctx, s.stack)
 	if err != nil {
-		return observed, "", err
+		return observed, err
 	}
 	claims, err := r.pendingClaims(ctx, s.stack)
 	if err != nil {
-		return observed, "", err
+		return observed, err
 	}
 	live := s.live()
 	var external []status.ExternalProvider
@@ -83,7 +83,7 @@ func (r *Reconciler) observe(
 	s.stack.Status.AvailableReplicas = observed.AvailableReplicas
 	var answer probe.Answer
 	if s.serves(failure) && s.stack.DeletionTimestamp == nil {
-		answer, releaseNote = r.observer.Server(&observe.Pass{
+		answer = r.observer.Server(&observe.Pass{
 			Stack: s.stack, Intent: s.intent, Image: &s.labels.Distribution, Decision: &s.owned.decision,
 			Deployment: live.Deployment, Pods: pods, Mixed: observed.Mixed, Secrets: s.secrets.Values, Report: &s.report,
 		})
@@ -91,7 +91,7 @@ func (r *Reconciler) observe(
 	var inTry []corev1.Pod
 	if len(external) > 0 && isTry(failure) {
 		if inTry, err = tried(ctx, s.stack, r.cache); err != nil {
-			return observed, "", err
+			return observed, err
 		}
 	}
 	if s.intent != nil {
@@ -103,7 +103,7 @@ func (r *Reconciler) observe(
 	s.reportLeft()
 	s.reportPaused(failure)
 	s.reportLostReferences(failure)
-	return observed, releaseNote, r.reportAutoscaler(s)
+	return observed, r.reportAutoscaler(s)
 }
 
 // isTry reports whether a failure means that a preflight pod is testing a change, or that the change failed in such a

@@ -230,12 +230,12 @@ func (r *Reader) Running(ctx context.Context, stack *v1alpha2.LlamaStackDistribu
 	found := facts.NewRunning(stack, deployment)
 	name := found.Record.BaseConfigMap
 	image, err := found.Image(stack.Spec.Distribution, facts.NewOverrides(r.related, r.Config))
-	if name == "" || err == nil && name == plan.BaseConfigMapName(stack.Name, image.Distribution.Base) {
+	if name == "" || err == nil && found.Record.Base == plan.BaseHash(image.Distribution.Base) {
 		return found, nil // this command contains the same base
 	}
 	kept, err := r.configMap(ctx, dryrun.Key{Namespace: stack.Namespace, Name: name})
 	if kept != nil {
-		found.Base = plan.ConfigMapFiles(kept)[names.ConfigFile]
+		found.Base = plan.ConfigMapFiles(kept)[names.BaseFile]
 	}
 	return found, err
 }

@@ -1,8 +1,6 @@
 package controllertest
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"strings"
 	"testing"
@@ -39,17 +37,6 @@ func NewTLSSecretUntil(t *testing.T, name string, end time.Time) *corev1.Secret 
 // NewConfigMap returns a ConfigMap with one key.
 func NewConfigMap(name, key, value string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}, Data: map[string]string{key: value}}
-}
-
-// StarterBaseHash returns the SHA-256 hash of the base configuration of the distribution starter.
-func StarterBaseHash(t *testing.T) string {
-	t.Helper()
-	resolved, err := distribution.Resolve("starter", "", "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sum := sha256.Sum256(resolved.Base)
-	return hex.EncodeToString(sum[:])
 }
 
 // ObjectMeta returns the metadata of an object.

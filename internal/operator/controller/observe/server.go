@@ -70,9 +70,7 @@ type Pass struct {
 // Server records the response of the running server in the status. It queries the server when the rollout is complete
 // and no pod of a different revision can respond. It adds a warning if the release of the server differs from the
 // release of its configuration. A server that does not report its version is not a problem.
-//
-// Server returns the response, and the text about the server's release for the condition ConfigGenerated.
-func (o *Observer) Server(p *Pass) (answer probe.Answer, note string) {
+func (o *Observer) Server(p *Pass) (answer probe.Answer) {
 	now := &p.Stack.Status
 	if was := now.ResolvedDistribution; was != nil && was.Image != p.Image.Image {
 		SetVersion(now, o.now(), func(v *v1alpha2.VersionStatus) { v.LlamaStackServerVersion = "" })
@@ -93,17 +91,17 @@ func (o *Observer) Server(p *Pass) (answer probe.Answer, note string) {
 			forgetServer(now)
 		}
 	}
-	note = report.InItsWords(p.Stack, releaseNote(p.Stack, p.Image, p.Decision))
+	note := report.InItsWords(p.Stack, releaseNote(p.Stack, p.Image, p.Decision))
 	generated := meta.FindStatusCondition(p.Report.Conditions, v1alpha2.ConditionConfigGenerated)
 	if note == "" || generated == nil {
-		return answer, note
+		return answer
 	}
 	generated.Message += "; " + note
 	was := meta.FindStatusCondition(now.Conditions, v1alpha2.ConditionConfigGenerated)
 	if was == nil || !strings.HasSuffix(was.Message, note) {
 		p.Report.Warning(v1alpha2.EventServerReleaseDiffers, note)
 	}
-	return answer, note
+	return answer
 }
 
 // SetVersion changes the versions in the status and sets the time of the change.

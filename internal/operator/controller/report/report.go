@@ -1,7 +1,6 @@
 package report
 
 import (
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -109,14 +108,12 @@ const (
 )
 
 // emit records the given events, and events for the changes between the previous and the current status of a stack. It
-// records at most maxEvents, warnings first. releaseNote is the text about the server's release in the message of
-// ConfigGenerated.
+// records at most maxEvents, warnings first.
 func (w *Writer) emit(
 	stack *v1alpha2.LlamaStackDistribution, events []Event, previous *v1alpha2.LlamaStackDistributionStatus,
-	releaseNote string,
 ) {
 	changes := Report{}
-	changes.addChanges(&stack.Status, previous, releaseNote)
+	changes.addChanges(&stack.Status, previous)
 	events = append(changes.Events, events...)
 	emitted := 0
 	for _, kind := range []string{corev1.EventTypeWarning, corev1.EventTypeNormal} {
@@ -145,7 +142,7 @@ var waitEvents = map[string]string{
 }
 
 // addChanges adds events for the changes between the previous and the current status.
-func (r *Report) addChanges(now, previous *v1alpha2.LlamaStackDistributionStatus, releaseNote string) {
+func (r *Report) addChanges(now, previous *v1alpha2.LlamaStackDistributionStatus) {
 	for _, e := range eventOf {
 		was, is := meta.FindStatusCondition(previous.Conditions, e.condition),
 			meta.FindStatusCondition(now.Conditions, e.condition)
@@ -163,10 +160,5 @@ func (r *Report) addChanges(now, previous *v1alpha2.LlamaStackDistributionStatus
 	if updated.Reason == v1alpha2.ReasonDeploymentUpdateFailed &&
 		(was == nil || was.Reason != updated.Reason || was.ObservedGeneration != updated.ObservedGeneration) {
 		r.Warning(v1alpha2.EventDeploymentUpdateFailed, updated.Message)
-	}
-	if made := now.GeneratedConfigMap(); made != "" && made != previous.GeneratedConfigMap() {
-		generated := meta.FindStatusCondition(now.Conditions, v1alpha2.ConditionConfigGenerated)
-		message := strings.TrimSuffix(generated.Message, "; "+releaseNote)
-		r.Normal(v1alpha2.EventConfigGenerated, message+" in ConfigMap "+made)
 	}
 }

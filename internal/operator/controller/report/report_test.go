@@ -82,7 +82,7 @@ func TestEmit(t *testing.T) {
 		want        []string
 	}{
 		"nothing changed":      {before: newStatus("a"), now: newStatus("a")},
-		"new configuration":    {before: empty, now: newStatus("a"), want: []string{"Normal ConfigGenerated Generated config.yaml in ConfigMap a"}},
+		"new configuration":    {before: empty, now: newStatus("a")},
 		"missing Secret":       {before: newStatus(""), now: newStatus("", missing), want: []string{"Warning SecretResolutionFailed no Secret"}},
 		"still missing Secret": {before: newStatus("", missing), now: newStatus("", missing)},
 		"new pending change": {
@@ -103,7 +103,7 @@ func TestEmit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			recorder := events.NewFakeRecorder(10)
 			own := &v1alpha2.LlamaStackDistribution{Status: *tc.now}
-			NewWriter(nil, recorder).emit(own, tc.found, tc.before, "note")
+			NewWriter(nil, recorder).emit(own, tc.found, tc.before)
 			close(recorder.Events)
 			var got []string
 			for event := range recorder.Events {

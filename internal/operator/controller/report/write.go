@@ -35,11 +35,10 @@ func NewWriter(direct client.Client, recorder events.EventRecorder) *Writer {
 }
 
 // Write writes the status of a stack, and emits the given events and those about the changes to the previous status. It
-// writes nothing if the stack no longer exists. releaseNote is the text about the server's release in the message of
-// ConfigGenerated.
+// writes nothing if the stack no longer exists.
 func (w *Writer) Write(
 	ctx context.Context, stack *v1alpha2.LlamaStackDistribution, previous *v1alpha2.LlamaStackDistributionStatus,
-	events []Event, releaseNote string,
+	events []Event,
 ) error {
 	written := stack.DeepCopy()
 	err := w.direct.Status().Patch(ctx, written, statusPatch{}, client.FieldOwner(names.FieldManager))
@@ -54,7 +53,7 @@ func (w *Writer) Write(
 	}
 	if err == nil {
 		w.remember(written)
-		w.emit(stack, events, previous, releaseNote)
+		w.emit(stack, events, previous)
 		metrics.CountChange(stack, previous)
 	}
 	return nil
