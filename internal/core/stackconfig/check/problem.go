@@ -36,8 +36,8 @@ func (c *checker) problem(p *schema.Problem, path string) {
 	}
 }
 
-// told reports whether a key that the server ignores needs no warning of its own: an empty list that only other releases
-// read has no effect in any release, and warnDropped reports a list of resources as a whole.
+// told reports whether a key that the server ignores needs no warning of its own: an empty list that only other
+// releases read has no effect in any release, and warnDropped reports a list of resources as a whole.
 func (c *checker) told(p *schema.Problem, path string) bool {
 	value := c.NodeAt(path)
 	if p.Kind == schema.UnknownKey && value != nil && value.Kind == yaml.SequenceNode && len(value.Content) == 0 {
