@@ -44,7 +44,8 @@ func (c *checker) told(p *schema.Problem, path string) bool {
 		return true
 	}
 	return slices.ContainsFunc(c.Release.Resources(), func(known release.Resource) bool {
-		return known.Dropped && strings.HasPrefix(path, draft.JoinPath(known.Section, known.Kind))
+		return known.Dropped && yamlnode.Len(c.ResourcesOf(known)) > 0 &&
+			strings.HasPrefix(path, draft.JoinPath(known.Section, known.Kind))
 	})
 }
 
