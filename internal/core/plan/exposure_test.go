@@ -77,8 +77,8 @@ func TestExposureWarnings(t *testing.T) {
 	}
 }
 
-// A v1alpha1 stack has a NetworkPolicy only with the operator's flag. Without it, a warning says that allowedFrom has no
-// effect, unless it allows everyone.
+// A v1alpha1 stack has a NetworkPolicy only with the operator's flag. Without it, a warning states that allowedFrom
+// has no effect, unless it allows everyone.
 func TestAllowedFromWithoutAPolicy(t *testing.T) {
 	for name, tc := range map[string]struct {
 		namespaces  string
@@ -95,7 +95,9 @@ func TestAllowedFromWithoutAPolicy(t *testing.T) {
 		if tc.older {
 			in.Object.Annotations = map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}
 		}
-		got := slices.ContainsFunc(build(t, in).Warnings, func(found stackconfig.Finding) bool { return found.Path == "spec.networking.allowedFrom" })
+		got := slices.ContainsFunc(build(t, in).Warnings, func(found stackconfig.Finding) bool {
+			return found.Path == "spec.networking.allowedFrom"
+		})
 		if got != tc.want {
 			t.Errorf("%s: warning %t", name, got)
 		}

@@ -95,7 +95,8 @@ func shipped(rel *release.Release, name string) []byte {
 func (c *Case) resolved() distribution.Resolved {
 	name, version := c.Object.Spec.Distribution.Name, c.Release.Version
 	// Some distributions are published for a few releases of a line only.
-	if last, err := distribution.Resolve(name, "", c.Release.Line, nil); err == nil && !slices.Contains(distribution.Versions(name), version) {
+	last, err := distribution.Resolve(name, "", c.Release.Line, nil)
+	if err == nil && !slices.Contains(distribution.Versions(name), version) {
 		version = last.Version
 	}
 	return distribution.Resolved{

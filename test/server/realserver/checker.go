@@ -237,7 +237,8 @@ func (c *Checker) exchange(ctx context.Context, request Request) (Verdict, error
 	if err != nil {
 		c.Close()
 		if killed.Load() {
-			return Verdict{Phase: ended, Error: "Timeout", Message: fmt.Sprintf("the checker killed the process after %s", limit), Late: true}, nil
+			message := fmt.Sprintf("the checker killed the process after %s", limit)
+			return Verdict{Phase: ended, Error: "Timeout", Message: message, Late: true}, nil
 		}
 		return Verdict{Phase: ended, Error: "Exit", Message: "the process ended without an answer: " + err.Error()}, nil
 	}

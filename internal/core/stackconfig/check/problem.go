@@ -36,15 +36,16 @@ func (c *checker) problem(p *schema.Problem, path string) {
 	}
 }
 
-// told reports whether a key that the server ignores needs no warning of its own: an empty list that only other releases
-// read has no effect in any release, and warnDropped reports a list of resources as a whole.
+// told reports whether a key that the server ignores needs no warning of its own: an empty list that only other
+// releases read has no effect in any release, and warnDropped reports a list of resources as a whole.
 func (c *checker) told(p *schema.Problem, path string) bool {
 	value := c.NodeAt(path)
 	if p.Kind == schema.UnknownKey && value != nil && value.Kind == yaml.SequenceNode && len(value.Content) == 0 {
 		return true
 	}
 	return slices.ContainsFunc(c.Release.Resources(), func(known release.Resource) bool {
-		return known.Dropped && strings.HasPrefix(path, draft.JoinPath(known.Section, known.Kind))
+		return known.Dropped && yamlnode.Len(c.ResourcesOf(known)) > 0 &&
+			strings.HasPrefix(path, draft.JoinPath(known.Section, known.Kind))
 	})
 }
 

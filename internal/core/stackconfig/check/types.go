@@ -36,11 +36,11 @@ func (c *checker) unknownTypes() {
 	}
 }
 
-// hasType reports whether the server has, or might load, the type of a provider. A missing type is reported as a missing
-// key.
+// hasType reports whether the server has, or might load, the type of a provider. A missing type is reported as a
+// missing key.
 func (c *checker) hasType(e *draft.Provider) bool {
-	return e.Kind != nil || e.ProviderType == "" || e.ProviderType == externalprovider.UnknownType || envref.In(e.ProviderType) ||
-		yamlnode.Get(e.Node, "module") != nil ||
+	return e.Kind != nil || e.ProviderType == "" || e.ProviderType == externalprovider.UnknownType ||
+		envref.In(e.ProviderType) || yamlnode.Get(e.Node, "module") != nil ||
 		c.unknownRelease() && strings.Contains(e.ProviderType, "::") && len(release.LinesWith(e.API, e.ProviderType)) > 0
 }
 

@@ -110,7 +110,8 @@ func containsDollar(node *yaml.Node) bool {
 func (c *checker) unsetIn(text string) []string {
 	var names []string
 	for found := range envref.Lookalike.All(text) {
-		if found.Operator == "" && found.Replaced() && !c.IsSet(found.Name) && !slices.Contains(runtimeVariables, found.Name) {
+		if found.Operator == "" && found.Replaced() && !c.IsSet(found.Name) &&
+			!slices.Contains(runtimeVariables, found.Name) {
 			names = append(names, found.Name)
 		}
 	}

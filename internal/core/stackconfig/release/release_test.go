@@ -260,7 +260,8 @@ func TestResolveType(t *testing.T) {
 func TestNearestType(t *testing.T) {
 	r := line07(t)
 	for name, want := range map[string]string{
-		"vlm": "remote::vllm", "remote::vlm": "remote::vllm", "remot::vllm": "remote::vllm", "remote::our-own": "", "opnai": "remote::openai",
+		"vlm": "remote::vllm", "remote::vlm": "remote::vllm", "remot::vllm": "remote::vllm", "remote::our-own": "",
+		"opnai":                "remote::openai",
 		"sentence-transformer": "inline::sentence-transformers", "zzzzzz": "", "": "",
 	} {
 		if got := r.NearestType("inference", name); got != want {
