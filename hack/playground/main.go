@@ -99,8 +99,8 @@ func compile() ([]byte, error) {
 	return page.Bytes(), nil
 }
 
-// client is the module with the types for apply. One of its files, which the pipeline does not use, imports a client that
-// contains all kinds of Kubernetes. They would be a quarter of the binary.
+// client is the module with the types for apply. One of its files, which the pipeline does not use, imports a client
+// that contains all kinds of Kubernetes. They would be a quarter of the binary.
 const (
 	client       = "k8s.io/client-go"
 	clientFolder = "applyconfigurations"

@@ -3,8 +3,8 @@
 //	go run ./hack/recording COMMANDS PICTURE
 //
 // Each line of the file COMMANDS is a command for bash. Lines of an output that begin with "$ ", such as those of
-// `make demo`, count as commands, too. The same output produces the same picture. A reader whose system asks for reduced
-// motion sees the last screen.
+// `make demo`, count as commands, too. The same output produces the same picture. A reader whose system asks for
+// reduced motion sees the last screen.
 package main
 
 import (
