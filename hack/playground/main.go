@@ -134,7 +134,7 @@ func replaceClient(folder string) error {
 			return err
 		}
 	}
-	//nolint:gosec,noctx // the arguments are from this program
+	//nolint:noctx // as above
 	return exec.Command("go", "mod", "edit", "-replace", client+"="+reduced, filepath.Join(folder, "go.mod")).Run()
 }
 
