@@ -29,6 +29,11 @@ recordings: ## Record the terminals in docs/assets again, with the commands in h
 site-version: playground reference schemas ## Add a version of the site to the local branch gh-pages [VERSION=1.2 ALIAS=latest]
 	@PATH="$$($(SITE_TOOLS)):$$PATH"; mike deploy --update-aliases "$(VERSION)" $(ALIAS)
 
+.PHONY: test-site
+test-site: ## Check the built site with axe in headless Chromium (after `make site`; needs what test-playground needs)
+	@[ -d web/playground/test/node_modules ] || npm ci --prefix web/playground/test --ignore-scripts --no-audit --no-fund
+	@node --test --test-reporter=spec web/playground/test/site.test.js
+
 # The test prints the table of the pages, and the commands that failed.
 DOCS_TEST = -count=1 -timeout=60m ./test/docs -args $(if $(PAGE),-page=$(PAGE)) $(if $(UPDATE),-update) -table=$(abspath $(CACHE))/test/docs.txt
 

@@ -99,8 +99,8 @@ func compile() ([]byte, error) {
 	return page.Bytes(), nil
 }
 
-// client is the module with the types for apply. One of its files, which the pipeline does not use, imports a client that
-// contains all kinds of Kubernetes. They would be a quarter of the binary.
+// client is the module with the types for apply. One of its files, which the pipeline does not use, imports a client
+// that contains all kinds of Kubernetes. They would be a quarter of the binary.
 const (
 	client       = "k8s.io/client-go"
 	clientFolder = "applyconfigurations"
@@ -134,7 +134,7 @@ func replaceClient(folder string) error {
 			return err
 		}
 	}
-	//nolint:gosec,noctx // the arguments are from this program
+	//nolint:noctx // as above
 	return exec.Command("go", "mod", "edit", "-replace", client+"="+reduced, filepath.Join(folder, "go.mod")).Run()
 }
 

@@ -3,8 +3,8 @@
 //	go run ./hack/recording COMMANDS PICTURE
 //
 // Each line of the file COMMANDS is a command for bash. Lines of an output that begin with "$ ", such as those of
-// `make demo`, count as commands, too. The same output produces the same picture. A reader whose system asks for reduced
-// motion sees the last screen.
+// `make demo`, count as commands, too. The same output produces the same picture. A reader whose system asks for
+// reduced motion sees the last screen.
 package main
 
 import (
@@ -53,7 +53,7 @@ func play(commands, folder string, environment []string) (string, error) {
 	var page bytes.Buffer
 	for command := range strings.Lines(commands) {
 		fmt.Fprint(&page, "$ ", command)
-		shell := exec.Command("bash", "-c", command) //nolint:gosec,noctx // the command is from a file of the repository
+		shell := exec.Command("bash", "-c", command) //nolint:noctx // the user can stop this program
 		shell.Dir, shell.Env = folder, environment
 		shell.Stdout, shell.Stderr = &page, &page
 		if err := shell.Run(); shell.ProcessState == nil {

@@ -39,7 +39,6 @@ func TestRecordingIsTrue(t *testing.T) {
 	}
 	folder := t.TempDir()
 	kubectl := fmt.Sprintf("#!/bin/sh\nshift\n%s=1 exec %s \"$@\"\n", asPlugin, program)
-	//nolint:gosec // the test runs the script
 	if err := os.WriteFile(filepath.Join(folder, "kubectl"), []byte(kubectl), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +48,7 @@ func TestRecordingIsTrue(t *testing.T) {
 	}
 	picture := filepath.Join(testutil.Root(), "docs/assets/validate.svg")
 	if golden.Updating() {
-		if err := os.WriteFile(picture, draw(text), 0o644); err != nil { //nolint:gosec // a picture of the documentation
+		if err := os.WriteFile(picture, draw(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -9,7 +9,7 @@ const POLICY =
   "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; style-src 'self'; " +
   "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-const TYPES = {
+export const TYPES = {
   ".html": "text/html; charset=utf-8",
   ".js": "text/javascript; charset=utf-8",
   ".css": "text/css; charset=utf-8",
