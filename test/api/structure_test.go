@@ -56,7 +56,7 @@ func TestStructures(t *testing.T) {
 	}
 	t.Logf("%d objects, of which %d were stored", sent, stored)
 	if *structures > short {
-		s.report(t, path, slowest)
+		s.report(t, path, append(slowest, largestValues()...))
 	}
 	if sent == 0 {
 		t.Error("no object was sent")
@@ -66,6 +66,20 @@ func TestStructures(t *testing.T) {
 // tooLarge reports whether etcd refused an object for its size. Two limits of etcd have two messages.
 func tooLarge(answer string) bool {
 	return strings.Contains(answer, "ResourceExhausted") || strings.Contains(answer, "etcdserver: request is too large")
+}
+
+// largestValues returns objects with about as many numbers as the API server's budget for CEL allows.
+func largestValues() []attempt {
+	var largest []attempt
+	for _, value := range []struct{ label, value string }{
+		{"432 lists of 231", many(432, many(231, "7"))},
+		{"500 objects of 60", keyed(500, keyed(60, "7"))},
+	} {
+		spec := fmt.Sprintf(places["settings"], value.value)
+		body := manifest(v1alpha2.GroupVersion.Version, "largest-values", spec)
+		largest = append(largest, attempt{label: value.label, body: body})
+	}
+	return largest
 }
 
 type attempt struct {

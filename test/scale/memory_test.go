@@ -74,7 +74,8 @@ func (m *flooded) table(name string) string {
 	row("the same after a restart", fmt.Sprintf("%.0f MiB", m.restarted), "400 MiB")
 	row("first status of a plain stack of another namespace: median, slowest",
 		fmt.Sprintf("%.2f s, %.2f s of %d", median(m.waited), slices.Max(m.waited), len(m.waited)), "2 s more than the next row")
-	row("the same writes by a bare client", fmt.Sprintf("%.2f s, %.2f s", median(m.bare), slices.Max(m.bare)), "")
+	row("the same watch and writes by a bare client",
+		fmt.Sprintf("%.2f s, %.2f s", median(m.bare), slices.Max(m.bare)), "")
 	row("the same, from the start of a restarted operator", fmt.Sprintf("%.1f s", m.started), "30 s")
 	return text.String()
 }

@@ -21,6 +21,8 @@ func object(t testing.TB, version, metadata, spec string) map[string]any {
 
 // TestSameAnswers in test/webhook compares many more objects with an API server.
 func TestCheck(t *testing.T) {
+	row := "[" + strings.Repeat("7,", 230) + "7]"
+	many := "{distribution: {name: starter}, settings: {a: [" + strings.Repeat(row+",", 431) + row + "]}}"
 	const spec, older = "{distribution: {name: starter}}", "{server: {distribution: {name: starter}}}"
 	for name, c := range map[string]struct {
 		version, metadata, spec string
@@ -42,6 +44,7 @@ func TestCheck(t *testing.T) {
 		"a set has two":       {"v1alpha2", "{name: a}", "{distribution: {name: starter}, disabled: [eval, eval]}", []string{"spec.disabled[1]"}},
 		"rule":                {"v1alpha2", "{name: a}", "{distribution: {name: starter, image: b}}", []string{"spec.distribution"}},
 		"policy":              {"v1alpha2", "{name: a}", "{distribution: {name: starter}, providers: {inference: {provider: 5}}}", []string{"spec.providers.inference.provider"}},
+		"many values":         {"v1alpha2", "{name: a}", many, nil},
 		"policy, in v1alpha1": {"v1alpha1", "{name: a}", "{server: {distribution: {name: starter}, providers: {inference: {provider: 5}}}}", []string{"spec.server.providers.inference.provider"}},
 		"another version":     {"v1", "{name: a}", "{}", nil},
 	} {
