@@ -174,3 +174,14 @@ func (m *Migrator) object() *apiextensionsv1.CustomResourceDefinition {
 	object.Name = m.definition
 	return object
 }
+
+// WebhookNamespace returns the namespace of the Service in the conversion webhook of a definition, or "".
+func WebhookNamespace(definition *apiextensionsv1.CustomResourceDefinition) string {
+	if definition == nil || definition.Spec.Conversion == nil || definition.Spec.Conversion.Webhook == nil {
+		return ""
+	}
+	if of := definition.Spec.Conversion.Webhook.ClientConfig; of != nil && of.Service != nil {
+		return of.Service.Namespace
+	}
+	return ""
+}

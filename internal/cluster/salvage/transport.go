@@ -85,7 +85,11 @@ func (b *body) Read(into []byte) (int, error) {
 func (b *body) step() error {
 	switch {
 	case b.single:
-		return b.whole()
+		if b.first {
+			return io.EOF
+		}
+		b.first = true
+		return b.object()
 	case b.nested == 0:
 		return b.open('{')
 	case !b.More():
@@ -96,15 +100,6 @@ func (b *body) step() error {
 		b.comma()
 		return b.object()
 	}
-}
-
-// whole reads an answer that is one object.
-func (b *body) whole() error {
-	if b.first {
-		return io.EOF
-	}
-	b.first = true
-	return b.object()
 }
 
 // open reads an opening bracket. Null counts as an empty list.

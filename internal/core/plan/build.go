@@ -100,7 +100,8 @@ func (p *Plan) complete(in Input) error {
 	p.offlineWarnings(in)
 	p.Env = withSecretEnv(p.Env, in.Intent)
 	p.stores = p.storesOf(in)
-	p.input.Paths = paths(in, p.texts(in))
+	// The generated configuration also has the providers of the spec.
+	p.input.Paths = paths(in, slices.Concat(configuration(in), []byte("\n"), p.generated()))
 	p.input.Server.ServesTLS = p.ServesTLS
 	p.input.Server.Insecure = p.refusesPlainHTTP(in) && !in.Distribution.TagAlone()
 	p.tagWarning(in)
@@ -199,7 +200,7 @@ func (p *Plan) override(in Input) error {
 	if asV1alpha1(in.Object) {
 		return p.overrideAsV1alpha1(in)
 	}
-	if needsCopy(in) {
+	if needsServerSection(&in.Object.Spec) || len(in.Intent.External) > 0 { // the configuration needs additions
 		return p.overrideCopy(in)
 	}
 	p.ServesTLS = stackconfig.ServesTLS(in.Override.Data)
@@ -223,12 +224,6 @@ func readable(in Input) error {
 		return notGenerated(v1alpha2.ReasonConfigGenerationFailed, overrideError(in, err))
 	}
 	return nil
-}
-
-// needsCopy reports whether the user's configuration needs additions. If so, the server reads a copy of the
-// configuration.
-func needsCopy(in Input) bool {
-	return needsServerSection(&in.Object.Spec) || len(in.Intent.External) > 0
 }
 
 // overrideCopy mounts a copy of the user's configuration with the additions.

@@ -81,12 +81,6 @@ func pinned(image, digest string) string {
 	return image + "@" + digest
 }
 
-// texts returns the text of the configurations that can contain references to the server's directories: the one that
-// was read, and the generated one, which also has the providers of the spec.
-func (p *Plan) texts(in Input) []byte {
-	return slices.Concat(configuration(in), []byte("\n"), p.generated())
-}
-
 // configuration returns the text of the configuration that was read, or nil if none was read.
 func configuration(in Input) []byte {
 	switch {

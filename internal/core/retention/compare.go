@@ -32,7 +32,11 @@ func Compare(before, after *Places) []Loss {
 	}
 	c := comparison{before: before, after: after, index: map[string]int{}}
 	if before.Unread || after.Unread {
-		c.volumes()
+		for _, volume := range before.Volumes {
+			if strings.HasPrefix(volume.Source, claimPrefix) && !after.mounted(volume.Source) {
+				c.lose("storage", pathStorage, unmountedUnread(volume.Source), false)
+			}
+		}
 		return c.finish()
 	}
 	for _, what := range slices.Sorted(maps.Keys(before.Data)) {
@@ -81,15 +85,6 @@ func (c *comparison) finish() []Loss {
 		loss.Message = strings.ReplaceAll(loss.Message, whatMark, strings.Join(named, ", "))
 	}
 	return c.losses
-}
-
-// volumes checks only whether the PersistentVolumeClaims are still mounted, because a configuration is unknown.
-func (c *comparison) volumes() {
-	for _, volume := range c.before.Volumes {
-		if strings.HasPrefix(volume.Source, claimPrefix) && !c.after.mounted(volume.Source) {
-			c.lose("storage", pathStorage, unmountedUnread(volume.Source), false)
-		}
-	}
 }
 
 // data compares the places where one kind of data is stored.

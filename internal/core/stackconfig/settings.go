@@ -28,7 +28,10 @@ func settings(d *draft.Draft) map[string]*field.Path {
 		removeSetting(d, &d.Intent.Settings.Removed[i], taken)
 	}
 	merge(d, d.Root, d.Intent.Settings.Values, d.Intent.Settings.Path)
-	warnClearText(d, d.Intent.Settings.Values, d.Intent.Settings.Path)
+	// Anyone who can read the ConfigMap can read them.
+	for _, at := range credential.ClearText(d.Intent.Settings.Values, d.Intent.Settings.Path) {
+		d.Warnf(at, "is a credential in clear text; put it in a Secret, name the Secret in spec.secretEnv, and write ${env.NAME} here")
+	}
 	storage.PlaceNamed(d)
 	storage.AddNeeded(d)
 	if d.Intent.Settings.Values["logging"] != nil {
@@ -110,11 +113,4 @@ func setBy(d *draft.Draft, node *yaml.Node) *field.Path {
 		}
 	}
 	return nil
-}
-
-// warnClearText warns about credentials in clear text, because anyone who can read the ConfigMap can read them.
-func warnClearText(d *draft.Draft, value any, path *field.Path) {
-	for _, at := range credential.ClearText(value, path) {
-		d.Warnf(at, "is a credential in clear text; put it in a Secret, name the Secret in spec.secretEnv, and write ${env.NAME} here")
-	}
 }

@@ -56,12 +56,6 @@ const (
 // lateHealthCheck is the likely reason why the kubelet stopped a container.
 const lateHealthCheck = "its health check did not pass in time"
 
-// lostWithNode reports whether a container ended because its node stopped. In this case, the kubelet has neither an
-// exit code nor a log of the container.
-func lostWithNode(ended *corev1.ContainerStateTerminated) bool {
-	return ended != nil && ended.Reason == "Unknown" && ended.ExitCode == exitUnknown
-}
-
 // crash returns the reason why a container ended. The kubelet restarts the container, so the message refers to the logs
 // of the previous instance.
 func crash(pod, container string, ended *corev1.ContainerStateTerminated) string {

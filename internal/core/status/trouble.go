@@ -173,7 +173,7 @@ func containerTrouble(
 		return trouble{kind: Crashed, fatal: true, message: message}
 	}
 	ended := lastEnd(container, mayEnd)
-	if lostWithNode(ended) {
+	if ended != nil && ended.Reason == "Unknown" && ended.ExitCode == exitUnknown { // the kubelet has no log of it
 		return trouble{kind: NotReady, message: fmt.Sprintf("container %q is starting again after its node stopped", container.Name)}
 	}
 	if ended != nil {

@@ -76,7 +76,7 @@ func Workload(in WorkloadInput) Observation {
 	if deployment == nil {
 		return Observation{Available: available(metav1.ConditionUnknown, v1alpha2.ReasonWaiting, "Nothing is deployed yet")}
 	}
-	overdue := isOverdue(deployment)
+	overdue := isSeen(deployment) && progressReason(deployment) == deadlineExceeded
 	available := availability(in, overdue)
 	return Observation{
 		Available:         available,
@@ -115,10 +115,6 @@ func hasEarlier(deployment *appsv1.Deployment, sets []appsv1.ReplicaSet) bool {
 		}
 	}
 	return own > 1 || !isSeen(deployment) || deployment.Status.Replicas > deployment.Status.UpdatedReplicas
-}
-
-func isOverdue(deployment *appsv1.Deployment) bool {
-	return isSeen(deployment) && progressReason(deployment) == deadlineExceeded
 }
 
 // isSeen reports whether the Deployment's status describes its current spec.
@@ -236,4 +232,17 @@ func findDeploymentCondition(
 		return &conditions[i]
 	}
 	return nil
+}
+
+// inProgress lists the reasons of Ready that require no action from the user except to wait.
+var inProgress = []string{
+	v1alpha2.ReasonRolloutInProgress, v1alpha2.ReasonPreflightInProgress, v1alpha2.ReasonReadingExternalProviders,
+	v1alpha2.ReasonWaiting, v1alpha2.ReasonProgressing,
+}
+
+// InProgress reports whether the user only has to wait, because of the reason of Ready, or because the status of the
+// condition that Ready depends on is still unknown, for example while the operator reads the labels of an image.
+func InProgress(conditions []metav1.Condition, reason string) bool {
+	cause := Cause(conditions)
+	return slices.Contains(inProgress, reason) || cause != nil && cause.Status == metav1.ConditionUnknown
 }

@@ -2,12 +2,13 @@ package manifest
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
 // lastApplied is the annotation that contains the manifest that kubectl applied last.
@@ -45,17 +46,6 @@ func clean(object map[string]any) {
 	}
 }
 
-// setDefaults adds the defaults of the v1alpha1 schema that affect the conversion of an object. It omits the
-// default number of replicas, which has the same effect if it is added after the conversion.
-func setDefaults(older map[string]any) {
-	if network, ok := child(older, "spec", "network"); ok {
-		setMissing(network, "exposeRoute", false)
-	}
-	if container, ok := child(older, "spec", "server", "containerSpec"); ok {
-		setMissing(container, "name", v1alpha1.DefaultContainerName)
-	}
-}
-
 func setMissing(object map[string]any, key string, value any) {
 	if object[key] == nil { // null has the same effect as a missing field
 		object[key] = value
@@ -67,4 +57,45 @@ func child(object map[string]any, steps ...string) (map[string]any, bool) {
 	value, _, _ := unstructured.NestedFieldNoCopy(object, steps...) // a value that is not an object has no fields
 	inner, ok := value.(map[string]any)
 	return inner, ok
+}
+
+// Foreign is a v1alpha2 stack that was converted from an object of another kind.
+type Foreign struct {
+	// Object is the stack as JSON values. WriteForeign changes it.
+	Object map[string]any
+	// From is the version and the kind of the source, for example "ogx.io/v1beta1 OGXServer".
+	From string
+	// Text is the YAML text of the source, which provides the comments. It may be empty.
+	Text []byte
+	// Place returns the path in the stack for a path in the source.
+	Place func(at []string) []string
+	// Comments are comments above fields of the stack.
+	Comments []Comment
+	// LeftOut contains a sentence for each field of the source that a stack does not have. The sentences are comments
+	// above the spec.
+	LeftOut []string
+}
+
+// Comment is a comment on a field of a manifest.
+type Comment struct {
+	// At is the path of the field, for example spec, providers, inference, 0, apiKey.
+	At   []string
+	Text string
+}
+
+// WriteForeign returns the manifest of a converted stack, as one YAML document without a separator.
+func WriteForeign(f Foreign) ([]byte, error) {
+	clean(f.Object)
+	notes := remarks{header: header(f.From)}
+	for _, comment := range f.Comments {
+		notes.add(comment.Text, comment.At...)
+	}
+	notes.ofDropped(f.LeftOut)
+	w := writer{written: readForeign(f.Text, f.Place), remarks: notes}
+	return w.page(f.Object, typeOf(v1alpha2.GroupVersion.String()))
+}
+
+// header returns the line that names the source of a manifest.
+func header(from any) string {
+	return fmt.Sprintf(headerStart+"%s by kubectl llamastack convert.", from)
 }

@@ -43,7 +43,14 @@ func Convert(source Source, to string) (Result, error) {
 	switch {
 	case from["apiVersion"] == to:
 	case to == v1alpha2.GroupVersion.String():
-		setDefaults(from)
+		// These defaults of the v1alpha1 schema affect the conversion. The default number of replicas has the same effect if
+		// it is added after the conversion.
+		if network, ok := child(from, "spec", "network"); ok {
+			setMissing(network, "exposeRoute", false)
+		}
+		if container, ok := child(from, "spec", "server", "containerSpec"); ok {
+			setMissing(container, "name", v1alpha1.DefaultContainerName)
+		}
 		object = convert.ToHub(from)
 		notes.ofOlder(from)
 	default:

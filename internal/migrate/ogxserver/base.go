@@ -83,11 +83,6 @@ func (c *conversion) replaced(disabled []any) []string {
 	return found
 }
 
-// registersNone reports whether the base is known to register no models.
-func (c *conversion) registersNone() bool {
-	return c.base != nil && len(c.base.Registered.Models) == 0
-}
-
 // models converts the models to register. It assigns a model without a provider to the same provider as an OGXServer
 // does.
 func (c *conversion) models() {
@@ -97,7 +92,7 @@ func (c *conversion) models() {
 	}
 	c.put(models, "spec", "resources", "models")
 	c.went(path("spec.resources.models"), path("spec.resources.models"))
-	if !c.registersNone() {
+	if c.base == nil || len(c.base.Registered.Models) > 0 {
 		c.differs("In an OGXServer, these models replace the models that the base configuration registers. "+
 			"In a stack, the models in the base configuration also remain registered if their providers exist.",
 			"spec", "resources", "models")

@@ -23,7 +23,18 @@ func (c *conversion) policy() {
 		c.differs("The NetworkPolicy of a stack always allows the stack's own namespace and the operator's namespace. "+
 			"The ogx-k8s-operator allows only the peers in the rules of spec.network.policy.ingress.", place...)
 	}
-	c.ingress()
+	rules, _ := c.get("spec.network.policy.ingress").([]any)
+	a := allowed{conversion: c}
+	for i, value := range rules {
+		rule, _ := value.(map[string]any)
+		a.rule(rule, fmt.Sprintf("spec.network.policy.ingress[%d]", i))
+	}
+	if len(a.namespaces) > 0 {
+		c.put(a.namespaces, "spec", "networking", "allowedFrom", "namespaces")
+	}
+	if len(a.labels) > 0 {
+		c.put(a.labels, "spec", "networking", "allowedFrom", "labels")
+	}
 }
 
 // policyTypes reports the egress rules and policy types that have no effect in a stack. The ogx-k8s-operator restricts
@@ -41,22 +52,6 @@ func (c *conversion) policyTypes(field string) {
 	}
 	if slices.Contains(types, any("Egress")) && c.get(field+".egress") == nil {
 		c.leaveOut(field+".policyTypes", "Egress without rules has no effect in an OGXServer, and a stack does not restrict the outgoing connections of its pods")
-	}
-}
-
-// ingress converts the rules for clients in other namespaces.
-func (c *conversion) ingress() {
-	rules, _ := c.get("spec.network.policy.ingress").([]any)
-	a := allowed{conversion: c}
-	for i, value := range rules {
-		rule, _ := value.(map[string]any)
-		a.rule(rule, fmt.Sprintf("spec.network.policy.ingress[%d]", i))
-	}
-	if len(a.namespaces) > 0 {
-		c.put(a.namespaces, "spec", "networking", "allowedFrom", "namespaces")
-	}
-	if len(a.labels) > 0 {
-		c.put(a.labels, "spec", "networking", "allowedFrom", "labels")
 	}
 }
 

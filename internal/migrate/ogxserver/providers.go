@@ -115,11 +115,7 @@ func (w *writer) field(name string, value any, settings map[string]any) {
 
 func (w *writer) set(key string, value any, name string) {
 	w.out[key] = value
-	w.moved(name, key)
-}
-
-func (w *writer) moved(name string, to ...string) {
-	w.went(append(slices.Clone(w.from), name), slices.Concat(w.to, to))
+	w.went(append(slices.Clone(w.from), name), slices.Concat(w.to, []string{key}))
 }
 
 // setting returns a value of the configuration with the names of its fields in snake case. It converts a string to a

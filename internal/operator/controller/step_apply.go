@@ -31,11 +31,6 @@ type applied struct {
 // deployed reports whether the Deployment is among the applied objects.
 func (a *applied) deployed() bool { return a.deployment != nil }
 
-// has reports whether an object of the kind is among the applied objects.
-func (a *applied) has(kind string) bool {
-	return slices.ContainsFunc(a.objects, func(one apply.Applied) bool { return one.Kind.Kind == kind })
-}
-
 // apply writes the objects that differ from their desired state. Objects that were applied before a failure are kept,
 // and the next attempt does not write them again. If the API server rejects an object that is applied after the
 // Deployment, apply continues, and reportRejections returns the error in a later step.

@@ -205,7 +205,7 @@ func (r *Reconciler) describe(s *state) {
 	}
 	if !s.applied.rejected(kindService) {
 		now.ServiceURL = ""
-		if s.applied.has(kindService) {
+		if slices.ContainsFunc(s.applied.objects, func(one apply.Applied) bool { return one.Kind.Kind == kindService }) {
 			now.ServiceURL = serviceURL(s.stack, made.PodsServeTLS())
 		}
 	}

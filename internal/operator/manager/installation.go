@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/migration"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 )
 
@@ -94,7 +95,7 @@ func (i *installation) Other(ctx context.Context) (string, error) {
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsForbidden(err) {
 		return "", fmt.Errorf("read CustomResourceDefinition %q: %w", names.CustomResourceDefinition, err)
 	}
-	other := converter(&definition)
+	other := migration.WebhookNamespace(&definition)
 	if other == i.namespace {
 		other = ""
 	}
@@ -111,14 +112,4 @@ func (i *installation) Other(ctx context.Context) (string, error) {
 			"installation", other, "namespace", i.namespace)
 	}
 	return other, nil
-}
-
-// converter returns the namespace of the Service that converts stacks, or nothing if there is none.
-func converter(definition *apiextensionsv1.CustomResourceDefinition) string {
-	conversion := definition.Spec.Conversion
-	if conversion == nil || conversion.Webhook == nil || conversion.Webhook.ClientConfig == nil ||
-		conversion.Webhook.ClientConfig.Service == nil {
-		return ""
-	}
-	return conversion.Webhook.ClientConfig.Service.Namespace
 }

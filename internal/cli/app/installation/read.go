@@ -24,6 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/kube"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/migration"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 )
 
@@ -53,7 +54,15 @@ func ReadFacts(
 	e.rules(ctx)
 	e.facts.Config = get(ctx, cluster, e.facts.Namespace, names.OperatorConfigMap, &corev1.ConfigMap{})
 	if selected != "" {
-		e.selected(ctx, selected)
+		found := get(ctx, e.Cluster, "", selected, &corev1.Namespace{})
+		switch {
+		case found.Value == nil && found.Problem == "":
+			found.Problem = "the namespace does not exist"
+			fallthrough
+		case found.Value == nil:
+			found.Value = &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: selected}}
+		}
+		e.facts.Selected = &found
 	}
 	e.rights(ctx, all)
 	stacks, err := cluster.Stacks(ctx)
@@ -104,7 +113,7 @@ func (e *examiner) server(ctx context.Context) error {
 
 // operators reads the operator's Deployments and leases, and determines the operator's namespace.
 func (e *examiner) operators(ctx context.Context, namespace string) {
-	known := cmp.Or(namespace, kube.WebhookNamespace(e.facts.Definition.Value))
+	known := cmp.Or(namespace, migration.WebhookNamespace(e.facts.Definition.Value))
 	deployments, err := e.Deployments(ctx, kube.OperatorLabels, client.Limit(maxOperators))
 	if apierrors.IsForbidden(err) || deployments.Continue != "" {
 		known = cmp.Or(known, names.OperatorNamespace)
@@ -126,19 +135,6 @@ func (e *examiner) operators(ctx context.Context, namespace string) {
 		client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("metadata.name", names.LeaderElectionID)},
 	)
 	e.facts.Leases = Answer[[]coordinationv1.Lease]{Value: leases.Items, Problem: text(err)}
-}
-
-// selected reads the namespace whose bounds the user asked for.
-func (e *examiner) selected(ctx context.Context, name string) {
-	found := get(ctx, e.Cluster, "", name, &corev1.Namespace{})
-	switch {
-	case found.Value == nil && found.Problem == "":
-		found.Problem = "the namespace does not exist"
-		fallthrough
-	case found.Value == nil:
-		found.Value = &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	}
-	e.facts.Selected = &found
 }
 
 // webhooks reads the validating webhook, the admission policy and its binding, and the webhooks' certificate.

@@ -2,6 +2,7 @@ package installation
 
 import (
 	"context"
+	"slices"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -23,63 +24,36 @@ func (e *examiner) rules(ctx context.Context) {
 		Kind: rbacv1.ServiceAccountKind, Namespace: operator.Namespace, Name: operator.Spec.Template.Spec.ServiceAccountName,
 	}
 	rules := map[string][]rbacv1.PolicyRule{}
-	err := e.clusterRules(ctx, account, rules)
+	everywhere := &rbacv1.ClusterRoleBindingList{}
+	err := e.List(ctx, everywhere)
+	grant := func(subjects []rbacv1.Subject, role rbacv1.RoleRef, namespace string) {
+		if err == nil && binds(subjects, account) {
+			var found []rbacv1.PolicyRule
+			found, err = e.role(ctx, role, namespace)
+			rules[namespace] = append(rules[namespace], found...)
+		}
+	}
+	for i := range everywhere.Items {
+		grant(everywhere.Items[i].Subjects, everywhere.Items[i].RoleRef, "")
+	}
 	for _, namespace := range watchedNamespaces(operator) {
-		if err == nil {
-			err = e.namespaceRules(ctx, namespace, account, rules)
+		if err != nil {
+			break
+		}
+		rules[namespace] = []rbacv1.PolicyRule{}
+		within := &rbacv1.RoleBindingList{}
+		err = e.List(ctx, within, client.InNamespace(namespace))
+		for i := range within.Items {
+			grant(within.Items[i].Subjects, within.Items[i].RoleRef, namespace)
 		}
 	}
 	e.facts.Rules.Value, e.facts.Rules.Problem = rules, text(err)
 }
 
-func (e *examiner) clusterRules(
-	ctx context.Context, account rbacv1.Subject, into map[string][]rbacv1.PolicyRule,
-) error {
-	bindings := &rbacv1.ClusterRoleBindingList{}
-	if err := e.List(ctx, bindings); err != nil {
-		return err
-	}
-	for i := range bindings.Items {
-		if !binds(bindings.Items[i].Subjects, account) {
-			continue
-		}
-		found, err := e.role(ctx, bindings.Items[i].RoleRef, "")
-		if err != nil {
-			return err
-		}
-		into[""] = append(into[""], found...)
-	}
-	return nil
-}
-
-func (e *examiner) namespaceRules(
-	ctx context.Context, namespace string, account rbacv1.Subject, into map[string][]rbacv1.PolicyRule,
-) error {
-	bindings := &rbacv1.RoleBindingList{}
-	if err := e.List(ctx, bindings, client.InNamespace(namespace)); err != nil {
-		return err
-	}
-	into[namespace] = []rbacv1.PolicyRule{}
-	for i := range bindings.Items {
-		if !binds(bindings.Items[i].Subjects, account) {
-			continue
-		}
-		found, err := e.role(ctx, bindings.Items[i].RoleRef, namespace)
-		if err != nil {
-			return err
-		}
-		into[namespace] = append(into[namespace], found...)
-	}
-	return nil
-}
-
 func binds(subjects []rbacv1.Subject, account rbacv1.Subject) bool {
-	for _, subject := range subjects {
-		if subject.Kind == account.Kind && subject.Namespace == account.Namespace && subject.Name == account.Name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(subjects, func(subject rbacv1.Subject) bool {
+		return subject.Kind == account.Kind && subject.Namespace == account.Namespace && subject.Name == account.Name
+	})
 }
 
 // role reads the rules of a Role or ClusterRole. A missing role has no rules.

@@ -20,6 +20,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/kube"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/manifests"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/migration"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/stub"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/dryrun"
@@ -334,7 +335,7 @@ func (r *Reader) ofOperator(ctx context.Context, all []corev1.ConfigMap) *corev1
 	if r.Cluster.Get(ctx, client.ObjectKey{Name: names.CustomResourceDefinition}, definition) != nil {
 		definition = nil // it only determines which ConfigMap is used
 	}
-	known := kube.WebhookNamespace(definition)
+	known := migration.WebhookNamespace(definition)
 	for i := range all {
 		if all[i].Namespace == cmp.Or(known, names.OperatorNamespace) {
 			return &all[i]

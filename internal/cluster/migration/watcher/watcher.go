@@ -7,6 +7,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/migration"
 )
@@ -126,7 +128,9 @@ func (w *Watcher) follow(ctx context.Context, changes <-chan struct{}) {
 		}
 	})
 	observed.Observe = func(now migration.Progress) {
-		showProgress(now)
+		objectsMetric.WithLabelValues("pending").Set(float64(now.Pending()))
+		objectsMetric.WithLabelValues("migrated").Set(float64(now.Migrated))
+		objectsMetric.WithLabelValues("failed").Set(float64(now.Failed))
 		report(now)
 	}
 	w.migrator = migration.New(w.options.Client, w.options.Definition, observed)
@@ -151,7 +155,7 @@ func (w *Watcher) run(ctx context.Context) time.Duration {
 	logger := log.FromContext(ctx)
 	result, err := w.migrator.Run(ctx)
 	if result.Version != "" { // the definition was read
-		showComplete(result.Complete)
+		completeMetric.WithLabelValues().Set(map[bool]float64{true: 1}[result.Complete])
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -198,4 +202,22 @@ func counts(of migration.Progress) []any {
 		"version", of.Version, "of", of.Objects, "migrated", of.Migrated, "rewritten", of.Rewritten, "failed",
 		of.Failed,
 	}
+}
+
+var (
+	objectsMetric = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "llama_stack_operator_storage_migration_objects",
+		Help: "Number of stacks in the last storage migration, by state: pending (not yet examined), migrated (stored in the storage version), " +
+			"or failed.",
+	}, []string{"state"})
+	// completeMetric has no series until this replica runs a migration. A gauge without labels is 0 from the start, so the
+	// replicas that wait for the lease would trigger an alert for a migration that is not complete.
+	completeMetric = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "llama_stack_operator_storage_migration_complete",
+		Help: "Whether all stacks are stored in the storage version only: 1 if they are, 0 if not.",
+	}, nil)
+)
+
+func init() {
+	metrics.Registry.MustRegister(objectsMetric, completeMetric)
 }

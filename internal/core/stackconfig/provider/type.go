@@ -1,8 +1,11 @@
 package provider
 
 import (
+	"path"
+	"slices"
 	"strings"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/schema"
 )
 
@@ -143,4 +146,45 @@ func (t *Type) Secrets() []string {
 		}
 	}
 	return names
+}
+
+// Lists contains the names of the models that a provider can list, by the type of the model. A `*` in a name stands for
+// any text. The provider lists no model of a type that is not a key.
+type Lists map[string][]string
+
+// May reports whether the provider can list a model of a type under a name. It returns true if this is unknown.
+func (l Lists) May(modelType, name string) bool {
+	// Without slashes, a `*` matches any text, as in the server's search for a part of a name in lower case.
+	plain := func(text string) string { return strings.ReplaceAll(strings.ToLower(text), "/", ":") }
+	return l == nil || slices.ContainsFunc(l[modelType], func(pattern string) bool {
+		matched, err := path.Match(plain(pattern), plain(name))
+		return matched && err == nil
+	})
+}
+
+// MayAny reports whether the provider can list a model of some type under a name. It returns true if this is unknown.
+func (l Lists) MayAny(name string) bool {
+	for modelType := range l {
+		if l.May(modelType, name) {
+			return true
+		}
+	}
+	return l == nil
+}
+
+// Endpoint returns the value of EndpointKey for an endpoint as the user wrote it. It appends EndpointPath to an http or
+// https URL without a path (server fact 10). A URL with a path (even `/`), a query or a fragment is unchanged, and so
+// is any string that is not an http or https URL, including an environment reference.
+func (t *Type) Endpoint(endpoint string) string {
+	if t.EndpointPath == "" || envref.IsMeant(endpoint) {
+		return endpoint
+	}
+	scheme, rest, ok := strings.Cut(endpoint, "://")
+	if !ok || !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https") {
+		return endpoint
+	}
+	if rest == "" || strings.ContainsAny(rest, "/?#") {
+		return endpoint
+	}
+	return endpoint + t.EndpointPath
 }

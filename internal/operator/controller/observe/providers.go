@@ -40,7 +40,13 @@ func recordServer(s *stack, in *intent.Intent, answer *probe.Answer) {
 	}
 	listed := slices.Clone(answer.Providers)
 	if !profile.Of(s.Annotations).WholeStatus { // users of v1alpha1 expect all providers, with their health
-		withoutHealth(listed)
+		// From release 0.3 on, servers do not check any provider, and the same two lines for each provider would make the
+		// status hard to read.
+		for i := range listed {
+			if listed[i].Health.Status == v1alpha2.ProviderHealthNotImplemented {
+				listed[i].Health = v1alpha2.ProviderHealthStatus{}
+			}
+		}
 		listed = relevant(listed, in)
 	}
 	now.DistributionConfig.Providers = listed
@@ -82,16 +88,6 @@ func relevant(listed []v1alpha2.ProviderInfo, in *intent.Intent) []v1alpha2.Prov
 func mayHaveMCP(s *stack, in *intent.Intent) bool {
 	return s.Spec.OverrideConfig != nil || s.Spec.BaseConfig != nil ||
 		slices.ContainsFunc(in.Tools, func(tool intent.Tool) bool { return tool.MCPEndpoint != "" })
-}
-
-// withoutHealth removes the health of providers that the server does not check. From release 0.3 on, servers do not
-// check any provider, and the same two lines for each provider would make the status hard to read.
-func withoutHealth(providers []v1alpha2.ProviderInfo) {
-	for i := range providers {
-		if providers[i].Health.Status == v1alpha2.ProviderHealthNotImplemented {
-			providers[i].Health = v1alpha2.ProviderHealthStatus{}
-		}
-	}
 }
 
 // forgetServer removes the providers, the models and the MCP servers of a server that no longer exists.
