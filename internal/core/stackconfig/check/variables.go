@@ -67,7 +67,8 @@ func (c *checker) unsetNote(path string) string {
 // draft.DisabledID.
 func (c *checker) variables() {
 	// Most configurations have no such variable, and anyUnset is faster than variablesOf, which builds the paths.
-	if c.anyUnset(c.Root) {
+	// Both the image and envFrom can set the variables of a base in the user's own image.
+	if (!c.Intent.MoreVariables || c.Published || c.own != nil) && c.anyUnset(c.Root) {
 		c.variablesOf(c.Root, "")
 	}
 }
