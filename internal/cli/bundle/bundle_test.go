@@ -394,7 +394,8 @@ func TestManyManifests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := opened.Size(t.Context(), &opened.Images[0]); err == nil || !strings.Contains(err.Error(), "larger than 67108864 bytes") {
+	_, err = opened.Size(t.Context(), &opened.Images[0])
+	if err == nil || !strings.Contains(err.Error(), "larger than 67108864 bytes") {
 		t.Errorf("error %v", err)
 	}
 }

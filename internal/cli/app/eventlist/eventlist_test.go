@@ -41,7 +41,7 @@ func TestConcerns(t *testing.T) {
 	}
 }
 
-// TestManyEvents checks that a collector keeps the newest of many different events, which anyone can create for a stack.
+// TestManyEvents checks that a collector keeps the newest of many different events. Anyone can create them for a stack.
 func TestManyEvents(t *testing.T) {
 	const pages, each = 13, 500
 	collector := eventlist.NewCollector("my")
