@@ -394,6 +394,7 @@ func TestDiffLiveForeignConfig(t *testing.T) {
 		"namespace of the webhook":   {mapList(in("attacker"), in("ops")), webhook, "image: example.com/ops:0.8"},
 		"only a foreign one":         {mapList(in("attacker")), webhook, "image: docker.io/"},
 		"no usual namespace":         {mapList(in("ops")), nil, "image: example.com/ops:0.8"},
+		"it may be a foreign one":    {mapList(in("ops")), nil, `? the operator's ConfigMap llama-stack-operator-config: this command uses the only one, in namespace "ops"`},
 		"several unusual namespaces": {mapList(in("attacker"), in("ops")), nil, "? the operator's ConfigMap llama-stack-operator-config: several namespaces"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"net/http"
@@ -372,6 +373,30 @@ func TestManyEntries(t *testing.T) {
 	}
 	if used := (after.TotalAlloc - before.TotalAlloc) >> 20; used > 64 {
 		t.Errorf("%d MiB were allocated", used)
+	}
+}
+
+// TestManyManifests checks that the manifests of an image, which are all in memory, are bounded together.
+func TestManyManifests(t *testing.T) {
+	files := map[string]string{}
+	add := func(content string) string {
+		sum := fmt.Sprintf("%x", sha256.Sum256([]byte(content)))
+		files["blobs/sha256/"+sum] = content
+		return fmt.Sprintf(`{"digest":"sha256:%s","size":%d`, sum, len(content))
+	}
+	var all []string
+	for i := range 18 {
+		all = append(all, add(fmt.Sprintf(`{"manifests":[],"n":%d}`, i)+strings.Repeat(" ", 4<<20-40))+"}")
+	}
+	top := add(`{"manifests":[` + strings.Join(all, ",") + `]}`)
+	files["index.json"] = `{"manifests":[` + top + `,"annotations":{"org.opencontainers.image.ref.name":"a:1"}}]}`
+	opened, err := open(t, layoutOf(t, files))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = opened.Size(t.Context(), &opened.Images[0])
+	if err == nil || !strings.Contains(err.Error(), "larger than 67108864 bytes") {
+		t.Errorf("error %v", err)
 	}
 }
 

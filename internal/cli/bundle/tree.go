@@ -21,6 +21,8 @@ const (
 	maxDepth = 3
 	// maxParts bounds the number of manifests and blobs of one image, and the entries of each list in a manifest.
 	maxParts = 5000
+	// maxManifests bounds the size in bytes of all manifests of one image, which are in memory together.
+	maxManifests = 64 << 20
 )
 
 // blobs opens the blobs of a layout by their digest.
@@ -85,6 +87,7 @@ type walk struct {
 	from  blobs
 	known map[v1.Hash]bool
 	found []part
+	size  int // of all manifests
 }
 
 // manifest adds the parts that a manifest refers to, and then the manifest.
@@ -98,6 +101,9 @@ func (w *walk) manifest(ctx context.Context, of v1.Descriptor, depth int) error 
 	content, found, err := readManifest(w.from, of)
 	if err != nil {
 		return err
+	}
+	if w.size += len(content); w.size > maxManifests {
+		return damaged("the manifests of the image are larger than %d bytes", maxManifests)
 	}
 	for i := range found.Manifests {
 		if err := w.manifest(ctx, found.Manifests[i], depth+1); err != nil {

@@ -28,7 +28,8 @@ type eventsOptions struct {
 const eventsHelp = `List the events of a stack and of its objects: the Deployment, the ReplicaSets, the
 pods, the PersistentVolumeClaim, the autoscaler, the Ingress and other objects that
 the operator created for the stack. The list includes the events of deleted objects.
-Identical events share one line, which shows their count.
+Identical events share one line, which shows their count. The list has the newest
+5000 lines.
 
 Without a name, the command uses the only stack in the namespace.
 Clusters keep events for one hour, unless an administrator has changed this period.`
@@ -95,6 +96,10 @@ func (o *eventsOptions) run(
 		page.WriteString(layout.Paragraph(text, width))
 	} else {
 		page.WriteString(eventlist.Table(events, width, at))
+	}
+	if collector.LeftOut {
+		text := fmt.Sprintf("The stack has more than %d different events; the older ones are left out.", eventlist.MaxEvents)
+		page.WriteString(layout.Paragraph(text, width))
 	}
 	return nil
 }

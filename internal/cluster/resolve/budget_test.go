@@ -271,10 +271,10 @@ func TestConfigMapsOfAllNamespaces(t *testing.T) {
 func TestConfigMapsOfManyKeys(t *testing.T) {
 	of := resolve.NewConfigMaps(&filled{keys: 1, size: 64}, &filled{keys: 1, size: 64})
 	before := heap()
-	for i := range 700 {
+	for i := range 70 {
 		use := intent.ConfigMapUse{Name: fmt.Sprint("c", i), Keys: []string{"k0"}}
-		for k := range 500 {
-			use.Keys = append(use.Keys, fmt.Sprintf("%0*d", 253, i*500+k))
+		for k := range 5000 {
+			use.Keys = append(use.Keys, fmt.Sprintf("%0*d", 253, i*5000+k))
 		}
 		stack := types.NamespacedName{Namespace: "loud", Name: fmt.Sprint("stack", i)}
 		if _, err := of.Get(t.Context(), stack, []intent.ConfigMapUse{use}, &resolve.Budget{}); err == nil {

@@ -66,7 +66,7 @@ func ReduceStack(object any) (any, error) {
 	return kept, err
 }
 
-// Outline returns the outline of a spec, which is what the operator compares between stacks. Each of its parts is short.
+// Outline returns the outline of a spec, which is what the operator compares between stacks. All its parts are short.
 func Outline(spec *v1alpha2.LlamaStackDistributionSpec) (v1alpha2.LlamaStackDistributionSpec, error) {
 	kept := v1alpha2.LlamaStackDistributionSpec{Distribution: *spec.Distribution.DeepCopy()}
 	for _, text := range []*string{&kept.Distribution.Name, &kept.Distribution.Image, &kept.Distribution.Version} {

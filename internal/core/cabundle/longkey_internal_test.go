@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// TestLongKey checks that a certificate with a long RSA key is no part of a chain. To verify one signature with a key of
-// 32 KiB takes seconds, and a Secret can hold keys of a megabyte.
+// TestLongKey checks that a chain does not include a certificate with a long RSA key. To verify one signature with a
+// key of 32 KiB takes seconds, and a Secret can hold keys of a megabyte.
 func TestLongKey(t *testing.T) {
 	signer, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -130,7 +130,7 @@ func set(conditions *[]metav1.Condition, condition metav1.Condition, in Input) {
 }
 
 // maxMessage is the API's limit for the message of a condition, in characters. The API server rejects longer messages.
-// The operator uses it as the limit in bytes, because a character can have four, and each cached stack has its messages.
+// The operator uses it as the limit in bytes, because a character can have four, and each cached stack has messages.
 const maxMessage = 32768
 
 // fillGates sets every gate without a condition of the current generation to Unknown. It does not add a gate that is

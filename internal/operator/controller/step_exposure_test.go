@@ -143,8 +143,10 @@ func TestRouteURL(t *testing.T) {
 		"Ingress without a host":                        {ingressKind, "", map[string]any{}, ""},
 		"Ingress with the IP of a load balancer":        {ingressKind, "", address("ip"), "http://192.0.2.1"},
 		"Ingress with the host name of a load balancer": {ingressKind, "", address("hostname"), "http://192.0.2.1"},
-		"Route":                                 {render.RouteKind, "llama.example.com", map[string]any{}, "https://llama.example.com"},
-		"Route with a host from the cluster":    {render.RouteKind, "", route("True", "my.apps.example.com"), "https://my.apps.example.com"},
+		"Route": {render.RouteKind, "llama.example.com", map[string]any{}, "https://llama.example.com"},
+		"Route with a host from the cluster": {
+			render.RouteKind, "", route("True", "my.apps.example.com"), "https://my.apps.example.com",
+		},
 		"Route with a host that is not its own": {render.RouteKind, "", route("False", "my.apps.example.com"), ""},
 		"Route with the host of another stack":  {render.RouteKind, "", route("True", "their.example.com"), ""},
 		"Route without a host yet":              {render.RouteKind, "", map[string]any{}, ""},

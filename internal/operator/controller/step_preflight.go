@@ -178,7 +178,7 @@ func (r *Reconciler) constraint(ctx context.Context, stack *stack, workload *wor
 	var newest *corev1.Pod
 	for i := range pods {
 		pod := &pods[i]
-		if !controls(workload, pod) || !isPodReady(pod) || pod.Annotations[names.AnnotationConstraint] == "" {
+		if !isPodReady(pod) || pod.Annotations[names.AnnotationConstraint] == "" || !controls(workload, pod) {
 			continue
 		}
 		if newest == nil || newest.CreationTimestamp.Before(&pod.CreationTimestamp) {

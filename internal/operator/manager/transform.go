@@ -18,9 +18,11 @@ import (
 )
 
 const (
-	// maxWorkload is the maximum size in memory, in bytes, of what a cache holds of a pod or a ReplicaSet. Anyone can
-	// create many of them, with the owners and labels of those of stacks, and with many containers.
-	maxWorkload = 64 << 10
+	// maxPod and maxReplicaSet are the maximum sizes in memory, in bytes, of what a cache holds of a pod or a ReplicaSet.
+	// Anyone can create many of them, with the owners and labels of those of stacks, and with many containers. Only pods
+	// have a part for each external provider.
+	maxPod        = 64 << 10
+	maxReplicaSet = 32 << 10
 	// maxMessage is the maximum size, in bytes, of a kept message. The kubelet keeps as much of a container's message, and
 	// the status shows less.
 	maxMessage = 4 << 10
@@ -54,7 +56,7 @@ func stripPod(object any) (any, error) {
 	kept.Status.StartTime = pod.Status.StartTime
 	kept.Status.InitContainerStatuses = containerStatuses(pod.Status.InitContainerStatuses)
 	kept.Status.ContainerStatuses = containerStatuses(pod.Status.ContainerStatuses)
-	if stub.Exceeds(kept, maxWorkload) { // the status then lacks the progress of external providers
+	if stub.Exceeds(kept, maxPod) { // the status then lacks the progress of external providers
 		kept.Spec.InitContainers, kept.Status.InitContainerStatuses, kept.Status.ContainerStatuses = nil, nil, nil
 	}
 	return kept, nil
@@ -138,7 +140,7 @@ func stripReplicaSet(object any) (any, error) {
 	kept.Spec.Template.Annotations = stub.Only(set.Spec.Template.Annotations, maxMessage, names.AnnotationInputs)
 	kept.Spec.Template.Spec = needs(&set.Spec.Template.Spec, stack)
 	kept.Status = set.Status
-	if stub.Exceeds(kept, maxWorkload) {
+	if stub.Exceeds(kept, maxReplicaSet) {
 		return identity, nil
 	}
 	return kept, nil

@@ -71,10 +71,16 @@ func Concerns(stack string, object *corev1.ObjectReference) bool {
 const Selector = "involvedObject.kind!=Node," +
 	"involvedObject.kind!=Job,involvedObject.kind!=CronJob,involvedObject.kind!=StatefulSet"
 
+// MaxEvents is the maximum number of events that a Collector keeps. Anyone who may create events in the namespace can
+// create any number for a stack.
+const MaxEvents = 5000
+
 // Collector collects the events of a stack, one page at a time. It does not keep the events of other objects in memory.
 type Collector struct {
-	stack  string
-	events map[Event]*Event
+	// LeftOut reports whether there are more than MaxEvents events, of which the Collector keeps the newest.
+	LeftOut bool
+	stack   string
+	events  map[Event]*Event
 }
 
 // NewCollector returns a collector for the events of a stack.
@@ -88,6 +94,12 @@ func (c *Collector) Add(page []corev1.Event) {
 		event := &page[i]
 		if Concerns(c.stack, &event.InvolvedObject) {
 			c.add(event)
+		}
+	}
+	if more := len(c.events) - MaxEvents; more > 0 {
+		c.LeftOut = true
+		for _, event := range c.Events(Options{})[:more] {
+			delete(c.events, Event{Type: event.Type, Reason: event.Reason, Object: event.Object, Message: event.Message})
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package eventlist_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -37,6 +38,26 @@ func TestConcerns(t *testing.T) {
 				t.Errorf("%t, want %t", got, tc.want)
 			}
 		})
+	}
+}
+
+// TestManyEvents checks that a collector keeps the newest of many different events. Anyone can create them for a stack.
+func TestManyEvents(t *testing.T) {
+	const pages, each = 13, 500
+	collector := eventlist.NewCollector("my")
+	for page := range pages {
+		var events []corev1.Event
+		for i := range each {
+			events = append(events, event("Deployment", "my", "Normal", "Forged", fmt.Sprint(page, " ", i), page*each+i, 1))
+		}
+		collector.Add(events)
+	}
+	found := collector.Events(eventlist.Options{})
+	if len(found) != eventlist.MaxEvents || !collector.LeftOut {
+		t.Fatalf("%d events, left out: %t", len(found), collector.LeftOut)
+	}
+	if newest := found[len(found)-1].Last.Time; !newest.Equal(now) {
+		t.Errorf("the newest event is from %v, want %v", newest, now)
 	}
 }
 

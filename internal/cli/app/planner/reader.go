@@ -349,6 +349,8 @@ func (r *Reader) ofOperator(ctx context.Context, all []corev1.ConfigMap) *corev1
 			"file with the operator's ConfigMap", names.OperatorConfigMap)
 		return nil
 	default:
+		r.Missing("the operator's ConfigMap %s: this command uses the only one, in namespace %q; if this is not the operator's "+
+			"namespace, set --operator-config to a file with the operator's ConfigMap", names.OperatorConfigMap, all[0].Namespace)
 		return &all[0]
 	}
 }

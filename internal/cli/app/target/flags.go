@@ -17,6 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/files"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/server"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/cabundle"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 )
@@ -134,14 +135,15 @@ func authoritiesIn(file string, stdin io.Reader) ([]*x509.Certificate, error) {
 	return found, nil
 }
 
-// certificatesIn returns the certificates in PEM data. It skips other blocks and invalid certificates.
+// certificatesIn returns the certificates in PEM data. It skips other blocks, invalid certificates, and certificates
+// whose key is so long that the command would not respond for minutes: the author of a stack chooses them.
 func certificatesIn(data []byte) []*x509.Certificate {
 	var found []*x509.Certificate
 	for block, rest := pem.Decode(data); block != nil; block, rest = pem.Decode(rest) {
 		if block.Type != "CERTIFICATE" {
 			continue
 		}
-		if certificate, err := x509.ParseCertificate(block.Bytes); err == nil {
+		if certificate, err := x509.ParseCertificate(block.Bytes); err == nil && !cabundle.HasLongKey(certificate) {
 			found = append(found, certificate)
 		}
 	}

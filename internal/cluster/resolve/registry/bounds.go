@@ -98,8 +98,8 @@ func add[K comparable](counts map[K]int, of K, n int) {
 	}
 }
 
-// yields reports whether a namespace that uses fewer shares of a registry waits for one, and can take it. It goes first:
-// otherwise, namespaces with many waiting tasks, which look for a free share more often, would take every share.
+// yields reports whether a namespace that uses fewer shares of a registry waits for one, and can take it. It goes
+// first: otherwise, namespaces with many waiting tasks, which look for a free share more often, would take every share.
 func (p *Pool) yields(registry, namespace string) bool {
 	for other := range p.waiting[registry] {
 		if p.inUse[limit{namespace: other}] < perNamespace &&
