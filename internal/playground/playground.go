@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/change"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/document"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/findings"
@@ -204,7 +205,7 @@ func (r *run) changes(all *dryrun.Manifests, s *dryrun.Stack) string {
 	if r.previous == nil {
 		return ""
 	}
-	sides := all.Since(r.previous, *s)
+	sides := change.Since(r.previous, all, *s)
 	if sides.Input.Exists && sides.Before.Plan == nil {
 		return "The earlier version of the stack has errors, so it cannot be compared.\n"
 	}

@@ -28,10 +28,10 @@ func (d *differ) change(ctx context.Context, s dryrun.Stack) (change.Change, err
 	if len(s.Errors) > 0 || !s.Decoded {
 		return change.Change{}, rejectionOf(s, s.Errors)
 	}
-	var sides dryrun.Sides
+	var sides change.Sides
 	var err error
 	if d.reader == nil {
-		sides = d.found.Since(d.previous, s)
+		sides = change.Since(d.previous, d.found, s)
 	} else if sides, err = d.live(ctx, s); err != nil {
 		return change.Change{}, err
 	}
@@ -61,7 +61,7 @@ func rejectionOf(s dryrun.Stack, problems []string) error {
 }
 
 // remarks prints those warnings and notes about the edited stack that do not also apply to the running stack.
-func (d *differ) remarks(s dryrun.Stack, sides dryrun.Sides) {
+func (d *differ) remarks(s dryrun.Stack, sides change.Sides) {
 	if sides.Input.Exists && sides.Before.Plan == nil && len(sides.Before.Errors) > 0 {
 		d.printer.Warning(s.Title() + ": no configuration can be generated from the stack's spec in the cluster, so the configurations are not compared: " +
 			sides.Before.Errors[0])
@@ -76,21 +76,21 @@ func (d *differ) remarks(s dryrun.Stack, sides dryrun.Sides) {
 }
 
 // live plans an edited stack, and the stack in the cluster.
-func (d *differ) live(ctx context.Context, s dryrun.Stack) (dryrun.Sides, error) {
+func (d *differ) live(ctx context.Context, s dryrun.Stack) (change.Sides, error) {
 	cluster := *d.reader.Cluster
 	cluster.Namespace = s.Object.Namespace
 	stored, err := cluster.Stack(ctx, s.Object.Name)
 	if _, missing := errors.AsType[*kube.NotFound](err); missing {
 		m, err := d.with(ctx, s.Object)
 		if err != nil {
-			return dryrun.Sides{}, err
+			return change.Sides{}, err
 		}
 		m.Definition = d.found.Definition
-		sides := dryrun.Sides{After: m.Plan(s), Annotations: s.Object.Annotations}
+		sides := change.Sides{After: m.Plan(s), Annotations: s.Object.Annotations}
 		return sides, compare.Try(ctx, d.reader.Cluster, compare.Planned{Stack: s, Outcome: &sides.After}, compare.Planned{})
 	}
 	if err != nil {
-		return dryrun.Sides{}, err
+		return change.Sides{}, err
 	}
 	return d.edit(ctx, s, stored)
 }
@@ -98,25 +98,25 @@ func (d *differ) live(ctx context.Context, s dryrun.Stack) (dryrun.Sides, error)
 // edit plans an edited stack, and the stored stack that it changes.
 func (d *differ) edit(
 	ctx context.Context, s dryrun.Stack, stored *v1alpha2.LlamaStackDistribution,
-) (dryrun.Sides, error) {
+) (change.Sides, error) {
 	known, err := d.reader.Running(ctx, stored)
 	if err != nil {
-		return dryrun.Sides{}, err
+		return change.Sides{}, err
 	}
 	next := s
 	if next.Object, err = edited(stored, s.Object); err != nil {
-		return dryrun.Sides{}, err
+		return change.Sides{}, err
 	}
 	before, err := d.reader.References(ctx, stored)
 	if err != nil {
-		return dryrun.Sides{}, err
+		return change.Sides{}, err
 	}
 	after, err := d.with(ctx, next.Object)
 	if err != nil {
-		return dryrun.Sides{}, err
+		return change.Sides{}, err
 	}
 	running := dryrun.Stack{File: s.File, Object: stored, Decoded: true}
-	sides := dryrun.Sides{Running: running, Annotations: next.Object.Annotations, Input: inputOf(stored, known)}
+	sides := change.Sides{Running: running, Annotations: next.Object.Annotations, Input: inputOf(stored, known)}
 	sides.Before, sides.After = before.With(known).PlanChange(running, after.With(known), next)
 	claim, err := d.reader.Claim(ctx, stored)
 	if err != nil {

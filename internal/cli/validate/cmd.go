@@ -18,13 +18,14 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/compare"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/kube"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/manifests"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/change"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/findings"
 )
 
 // offlineChange plans a stack as a change to the running stack with the same name and namespace.
 func offlineChange(m *dryrun.Manifests, s dryrun.Stack, previous *dryrun.Manifests) dryrun.Outcome {
-	sides := m.Since(previous, s)
+	sides := change.Since(previous, m, s)
 	found, before := sides.After, sides.Before
 	switch {
 	case !sides.Input.Exists:

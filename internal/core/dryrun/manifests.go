@@ -23,6 +23,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/suggest"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/typecheck"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/migrate/convert"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/migrate/ogxserver"
 )
 
@@ -93,6 +94,14 @@ type Stack struct {
 
 // stored reports whether the stack is from a cluster, which accepts it, and not from a manifest.
 func (s *Stack) stored() bool { return s.doc == nil }
+
+// Named returns a message with the field names of the manifest's API version.
+func (s Stack) Named(message string) string {
+	if s.Older {
+		return convert.OlderPaths(message)
+	}
+	return message
+}
 
 // Key is the namespace and the name of an object.
 type Key struct{ Namespace, Name string }

@@ -20,7 +20,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/validate"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/volume"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/migrate/convert"
 )
 
 // Outcome is the result of the pipeline for one stack: the plan, and messages. Plan is nil if the stack cannot be
@@ -65,9 +64,7 @@ func (m *Manifests) PlanSince(s Stack, before *retention.Places) Outcome {
 	if s.Decoded {
 		m.plan(s, before, &found)
 	}
-	if s.Older {
-		found.rename(convert.OlderPaths)
-	}
+	found.rename(s.Named)
 	found.Errors = append(slices.Clone(s.Errors), found.Errors...)
 	found.Warnings = append(slices.Clone(s.warnings), found.Warnings...)
 	m.define(&s, &found)
@@ -288,9 +285,7 @@ func (o *Outcome) Volume(before, after Stack, claim *corev1.PersistentVolumeClai
 	}
 	var found Outcome
 	found.Errors, found.Warnings = volume.Change(before.Object, after.Object, claim)
-	if after.Older {
-		found.rename(convert.OlderPaths)
-	}
+	found.rename(after.Named)
 	o.Errors = append(o.Errors, found.Errors...)
 	o.Warnings = append(o.Warnings, found.Warnings...)
 }

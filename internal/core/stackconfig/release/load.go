@@ -18,7 +18,7 @@ import (
 //go:embed data.zip.zst
 var packed []byte
 
-// unpacked is the last archive, until the garbage collector takes it: whoever loads one line often loads others.
+// unpacked is the last archive, until the garbage collector takes it: a program that loads one line often loads others.
 var (
 	unpackedMu sync.Mutex
 	unpacked   weak.Pointer[zip.Reader]

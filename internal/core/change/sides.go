@@ -1,4 +1,4 @@
-package dryrun
+package change
 
 import (
 	"slices"
@@ -7,26 +7,25 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/change"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/profile"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/migrate/convert"
 )
 
 // runningStack returns the running stack that has the name and the namespace of s, and false if there is none.
-func runningStack(previous *Manifests, s *Stack) (Stack, bool) {
-	i := slices.IndexFunc(previous.Stacks, func(other Stack) bool {
+func runningStack(previous *dryrun.Manifests, s *dryrun.Stack) (dryrun.Stack, bool) {
+	i := slices.IndexFunc(previous.Stacks, func(other dryrun.Stack) bool {
 		return other.Object.Name == s.Object.Name && other.Object.Namespace == s.Object.Namespace
 	})
 	if i < 0 {
-		return Stack{}, false
+		return dryrun.Stack{}, false
 	}
 	return previous.Stacks[i], true
 }
 
 // withCompat returns a stack with the compatibility annotation of the running stack, if applying the manifest of the
 // stack does not remove the annotation.
-func withCompat(s, running Stack) Stack {
+func withCompat(s, running dryrun.Stack) dryrun.Stack {
 	was, is := profile.Of(running.Object.Annotations).V1alpha1, profile.Of(s.Object.Annotations).V1alpha1
 	if was && !is && keepsCompat(running) {
 		s.Object = s.Object.DeepCopy()
@@ -39,24 +38,24 @@ func withCompat(s, running Stack) Stack {
 // keepsCompat reports whether a running stack keeps its compatibility annotation when a manifest without the annotation
 // is applied. The operator adds the annotation to a v1alpha1 stack. A client removes only an annotation that it added
 // itself, which the client's own record shows.
-func keepsCompat(running Stack) bool {
+func keepsCompat(running dryrun.Stack) bool {
 	applied, recorded := running.Object.Annotations[corev1.LastAppliedConfigAnnotation]
 	return running.Older || recorded && !strings.Contains(applied, names.AnnotationCompat)
 }
 
 // Sides holds both sides of a comparison.
 type Sides struct {
-	Before, After Outcome
+	Before, After dryrun.Outcome
 	// Running is the running stack. It is empty if there is none.
-	Running Stack
+	Running dryrun.Stack
 	// Annotations are the annotations of the edited stack.
 	Annotations map[string]string
-	Input       change.Input
+	Input       Input
 }
 
 // Problems returns the errors of the edited stack, except those that the cluster accepts because the stored stack has
 // them too. A loss of data that the user has not accepted is not among them, because the comparison shows it.
-func (c *Sides) Problems(s Stack) []string {
+func (c *Sides) Problems(s dryrun.Stack) []string {
 	if c.After.Plan == nil {
 		return c.After.Errors
 	}
@@ -65,11 +64,7 @@ func (c *Sides) Problems(s Stack) []string {
 			return true
 		}
 		for _, loss := range c.After.Plan.Losses {
-			text := loss.String()
-			if s.Older {
-				text = convert.OlderPaths(text)
-			}
-			if strings.HasPrefix(problem, text) {
+			if strings.HasPrefix(problem, s.Named(loss.String())) {
 				return true
 			}
 		}
@@ -78,26 +73,24 @@ func (c *Sides) Problems(s Stack) []string {
 }
 
 // Change compares both sides of an edited stack. open lists facts that are not known.
-func (c *Sides) Change(s Stack, open []string) (change.Change, error) {
+func (c *Sides) Change(s dryrun.Stack, open []string) (Change, error) {
 	in := c.Input
 	in.Namespace, in.Name = s.Object.Namespace, s.Object.Name
 	in.Before, in.After = c.Before.Plan, c.After.Plan
 	in.Paused = names.Paused(c.Annotations)
 	in.Open = append(in.Open, open...)
-	if s.Older {
-		in.Rename = convert.OlderPaths
-	}
-	return change.Of(in)
+	in.Rename = s.Named
+	return Of(in)
 }
 
-// Since plans an edited stack, and the running stack in the previous manifests.
-func (m *Manifests) Since(previous *Manifests, s Stack) Sides {
+// Since plans an edited stack of the manifests m, and the running stack in the previous manifests.
+func Since(previous, m *dryrun.Manifests, s dryrun.Stack) Sides {
 	running, ok := runningStack(previous, &s)
 	if !ok {
 		return Sides{After: m.Plan(s), Annotations: s.Object.Annotations}
 	}
 	s = withCompat(s, running)
-	sides := Sides{Running: running, Annotations: s.Object.Annotations, Input: change.Input{Exists: true}}
+	sides := Sides{Running: running, Annotations: s.Object.Annotations, Input: Input{Exists: true}}
 	sides.Before, sides.After = previous.PlanChange(running, m, s)
 	sides.After.Volume(running, s, nil)
 	return sides
