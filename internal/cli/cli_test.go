@@ -242,8 +242,8 @@ func TestUsageErrors(t *testing.T) {
 
 // "objects" has the same objects as "all", without the base, the programs and the record of the operator.
 func TestRenderObjects(t *testing.T) {
-	want := []string{"ConfigMap", "ConfigMap", "ConfigMap", "ServiceAccount", "Deployment", "Service"}
-	data := map[string]int{"objects": 1, "all": 3}
+	want := []string{"ConfigMap", "ConfigMap", "ServiceAccount", "Deployment", "Service"}
+	data := map[string]int{"objects": 1, "all": 2}
 	for form := range data {
 		got := run(t, "", "render", "-f", samples+"/v1alpha2-simple.yaml", "-o", form)
 		if got.code != 0 {
@@ -268,6 +268,9 @@ func TestRenderObjects(t *testing.T) {
 		}
 		if has := strings.Count(got.out, "\ndata:"); has != data[form] {
 			t.Errorf("%s: %d objects with data, want %d", form, has, data[form])
+		}
+		if has := strings.Contains(got.out, "\n  base.yaml: "); has != (form == "all") {
+			t.Errorf("%s: the output contains the base: %t", form, has)
 		}
 		if has := strings.Contains(got.out, "llamastack.io/rendered: "); has != (form == "all") {
 			t.Errorf("%s: the output contains the record: %t", form, has)

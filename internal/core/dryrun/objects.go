@@ -54,13 +54,15 @@ func (p *Printer) Objects(built *plan.Plan) ([]Object, error) {
 // programs, which are long and not specific to the stack, and the operator's record. Comments list what is left out.
 func (s Stack) ShortObjects(built *plan.Plan) ([]Object, error) {
 	return new(Printer).objects(built, func(content *unstructured.Unstructured) string {
-		omitted := map[string]string{
-			built.BaseConfigMapName:      "the configuration of the distribution",
-			names.Startup(s.Object.Name): "the operator's programs that run before the server",
-		}
-		if data := omitted[content.GetName()]; data != "" && content.GetKind() == "ConfigMap" {
+		data, _ := content.Object["data"].(map[string]any)
+		switch {
+		case content.GetKind() != "ConfigMap":
+		case content.GetName() == names.Startup(s.Object.Name):
 			delete(content.Object, "data")
-			return "# Left out: the data, which is " + data + ".\n"
+			return "# Left out: the data, which is the operator's programs that run before the server.\n"
+		case data[names.BaseFile] != nil:
+			delete(data, names.BaseFile)
+			return "# Left out: the key " + names.BaseFile + ", which is the configuration of the distribution.\n"
 		}
 		annotations := content.GetAnnotations()
 		if annotations[names.AnnotationRendered] == "" {

@@ -139,7 +139,7 @@ func TestImageLabels(t *testing.T) {
 			var objects []client.Object
 			if !tc.lost {
 				objects = append(objects, &corev1.ConfigMap{
-					ObjectMeta: testutil.ChildMeta(own, "my-base"), Data: map[string]string{names.ConfigFile: "version: 2\n"},
+					ObjectMeta: testutil.ChildMeta(own, "my-base"), Data: map[string]string{names.BaseFile: "version: 2\n"},
 				})
 			}
 			config, _ := operatorconfig.Read(testutil.NewOperatorConfigMap(tc.config[0], tc.config[1]), operatorconfig.Config{})
