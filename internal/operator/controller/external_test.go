@@ -70,8 +70,7 @@ externalProviders:
 	checkRenderedProviders(t, env, stack, labeled+"@"+digest, bare+"@"+bareDigest)
 
 	reads := controllertest.CountCalls(env.WaitUntilIdle(t, "external"))
-	// As with any child, the operator reads the ServiceAccount before applying it. That is one of the two reads.
-	if reads["get serviceaccounts"] != 2 || reads["get secrets"] != 0 || reads["patch deployments"] != 1 {
+	if reads["get serviceaccounts"] != 1 || reads["get secrets"] != 0 || reads["patch deployments"] != 1 {
 		t.Errorf("calls for two images: %v, want one read of the credentials and one write of the Deployment", reads)
 	}
 

@@ -98,7 +98,7 @@ func planObjects(t *testing.T) []client.Object {
 	return []client.Object{
 		&corev1.ConfigMap{ObjectMeta: meta("mine"), Data: map[string]string{
 			names.ConfigFile: "version: 2\nimage_name: mine\nproviders: {}\n",
-			"base.yaml":      "version: 2\nimage_name: mine\napis: [inference, safety]\nproviders: {inference: [{provider_id: vllm, provider_type: remote::vllm, config: {base_url: http://vllm:8000/v1}}], safety: [{provider_id: llama-guard, provider_type: inline::llama-guard, config: {}}]}\n",
+			"base.yaml":      "version: 2\napis: [inference, safety]\nproviders: {inference: [{provider_id: vllm, provider_type: remote::vllm, config: {base_url: http://vllm:8000/v1}}], safety: [{provider_id: llama-guard, provider_type: inline::llama-guard, config: {}}]}\n",
 		}},
 		&corev1.Secret{ObjectMeta: meta("creds"), Data: map[string][]byte{
 			"password": []byte("one"),
