@@ -186,7 +186,8 @@ func TestPolicyHasCases(t *testing.T) {
 		if v.Message == "" {
 			t.Errorf("validation %d must have a message", i)
 		}
-		if v.MessageExpression == "" && !strings.Contains(said, v.Message) {
+		// TestDeepValues tests the places of these messages.
+		if _, text, _ := strings.Cut(v.Message, ": "); v.MessageExpression == "" && !strings.Contains(said, text) {
 			t.Errorf("no case results in the message %q", v.Message)
 		}
 	}
