@@ -64,9 +64,10 @@ var judgePreflightCases = []struct {
 	},
 	{
 		name: "no node can take the pod", want: status.PreflightUnplaced, message: `pod "p" cannot be scheduled: 0/1 nodes are available`,
-		changes: []func(*corev1.Pod){withCondition(corev1.PodScheduled, corev1.ConditionFalse, "0/1 nodes are available"), func(p *corev1.Pod) {
-			p.Status.Conditions[0].Reason = corev1.PodReasonUnschedulable
-		}},
+		changes: []func(*corev1.Pod){
+			withCondition(corev1.PodScheduled, corev1.ConditionFalse, "0/1 nodes are available"),
+			func(p *corev1.Pod) { p.Status.Conditions[0].Reason = corev1.PodReasonUnschedulable },
+		},
 	},
 	{name: "not scheduled", age: time.Minute, want: status.PreflightUnplaced, message: `the scheduler did not assign pod "p" to a node; see kubectl describe pod p`},
 	{name: "runs", container: running, changes: []func(*corev1.Pod){onNode}, want: status.PreflightGoesOn, until: end},

@@ -66,8 +66,9 @@ func (r *Reconciler) apply(
 		}
 		done.deployment = deployment
 		if one.Outcome != apply.Unchanged {
+			runs := render.ServerImage(stack, &deployment.Spec.Template.Spec)
 			report.Normal(v1alpha2.EventDeploymentUpdated,
-				fmt.Sprintf("Applied Deployment %q with image %q", deployment.Name, render.ServerImage(stack, &deployment.Spec.Template.Spec)))
+				fmt.Sprintf("Applied Deployment %q with image %q", deployment.Name, runs))
 		}
 	}
 	conclude(stack, image.Newer, own, &done, report)

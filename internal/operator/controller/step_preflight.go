@@ -108,7 +108,8 @@ func (r *Reconciler) dropTries(ctx context.Context, stack *stack, workload *work
 // the security context constraint of the running pods is unknown on OpenShift, startPreflight returns nil, so that the
 // operator applies the change.
 func (r *Reconciler) startPreflight(
-	ctx context.Context, stack *stack, workload *workload, made *planning.Planned, own *owned, name string, report *report.Report,
+	ctx context.Context, stack *stack, workload *workload, made *planning.Planned, own *owned, name string,
+	report *report.Report,
 ) error {
 	// The cache might not contain the last pod yet.
 	there, err := tried(ctx, stack, r.direct, client.Limit(directPage))
@@ -205,7 +206,9 @@ func isPodReady(pod *corev1.Pod) bool {
 	})
 }
 
-func (r *Reconciler) applyPreflight(ctx context.Context, stack *stack, made *planning.Planned, constraint string) error {
+func (r *Reconciler) applyPreflight(
+	ctx context.Context, stack *stack, made *planning.Planned, constraint string,
+) error {
 	objects, err := made.Plan.PreflightObjects(made.Derived, constraint)
 	if err != nil {
 		return err

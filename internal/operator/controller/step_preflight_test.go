@@ -67,7 +67,8 @@ func TestStartAfterAnotherPreflight(t *testing.T) {
 		*metav1.NewControllerRef(stack, v1alpha2.GroupVersion.WithKind(v1alpha2.Kind)),
 	}}}
 	r := &Reconciler{direct: &pageLister{pages: []client.Object{foreign, own}}}
-	err := r.startPreflight(t.Context(), stack, &workload{}, &planning.Planned{}, &owned{}, "my-preflight-2", &report.Report{})
+	made := &planning.Planned{}
+	err := r.startPreflight(t.Context(), stack, &workload{}, made, &owned{}, "my-preflight-2", &report.Report{})
 	if diff := cmp.Diff(preflightGoesOn("my-preflight-1", ""), err); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
