@@ -217,7 +217,7 @@ func TestInitAsksAgain(t *testing.T) {
 	}
 	contains(t, string(data), `secretKeyRef: {name: "1.5", key: "2"}`)
 	if asked := run(t, "", "init", "-o", "taken.yaml"); strings.Contains(asked.err, "Name of the stack") {
-		t.Errorf("the command asks before it says that the file exists:\n%s", asked.err)
+		t.Errorf("the command asked a question before it reported the existing file:\n%s", asked.err)
 	}
 }
 

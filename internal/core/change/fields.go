@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/redact"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 )
 
 // compare returns the fields that differ between two objects, with the values at known-good places.
@@ -57,7 +58,7 @@ func (c *comparison) maps(path string, at redact.Place, a, b map[string]any) {
 	}
 	maps.Copy(keys, b)
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		c.values(join(path, key), at.At(key), a[key], b[key])
+		c.values(rollout.Join(path, key), at.At(key), a[key], b[key])
 	}
 }
 
@@ -167,17 +168,6 @@ func byKey(items []any) map[string]any {
 		found[key] = item
 	}
 	return found
-}
-
-func join(path, key string) string {
-	switch {
-	case path == "":
-		return key
-	case strings.ContainsAny(key, "./"):
-		return path + "[" + key + "]"
-	default:
-		return path + "." + key
-	}
 }
 
 // unnamed returns an object without metadata.name, because Object.Was shows a change to the name.

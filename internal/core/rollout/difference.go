@@ -63,7 +63,7 @@ func compare(path string, a, b any, same func(a, b any) bool, paths map[string]b
 			return
 		}
 		for key, value := range a {
-			compare(join(path, key), value, other[key], same, paths)
+			compare(Join(path, key), value, other[key], same, paths)
 		}
 	case []any:
 		other, _ := b.([]any)
@@ -110,7 +110,8 @@ func itemKey(item any) string {
 	return ""
 }
 
-func join(path, key string) string {
+// Join returns the path of a key below a path, as differences show it.
+func Join(path, key string) string {
 	switch {
 	case path == "":
 		return key
