@@ -38,7 +38,7 @@ func TestBoots(t *testing.T) {
 				t.Errorf("%s: the server of %s does not start: %s", c.Name, rel.Version, answer)
 			}
 		}
-		count(t, started, started+failed)
+		count(t, "initialize", started, started+failed)
 	})
 }
 

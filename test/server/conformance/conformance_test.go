@@ -4,6 +4,7 @@ package conformance
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
@@ -79,8 +80,12 @@ func acceptedOf(t *testing.T, cases []corpus.Case) (all []accepted, refused int)
 	return all, refused
 }
 
-// count records the number of passed cases and the total number of cases for a line, for the table of all lines.
-func count(t *testing.T, passed, all int) {
+// count records the number of passed cases and the total number of cases of a tier for a line. The command report prints
+// them in a table.
+func count(t *testing.T, tier string, passed, all int) {
 	t.Helper()
-	t.Attr("cases", fmt.Sprintf("%d of %d", passed, all))
+	if !slices.Contains(realserver.Columns, tier) {
+		t.Fatalf("the report has no column %q: %q", tier, realserver.Columns)
+	}
+	t.Attr(tier, fmt.Sprintf("%d of %d", passed, all))
 }

@@ -53,7 +53,7 @@ func TestInitialize(t *testing.T) {
 		t.Logf("omitted cases of %s:\n%s", rel.Line, strings.Join(left, "\n"))
 		t.Logf("initialize %s: the server started with %d configurations and not with %d, the operator rejected %d cases, %d were omitted, %.0f s",
 			rel.Line, started, failed, refused, len(left), time.Since(begin).Seconds())
-		count(t, started, started+failed)
+		count(t, "initialize", started, started+failed)
 		if started < leastStarts {
 			t.Errorf("the server started with only %d configurations, want at least %d", started, leastStarts)
 		}

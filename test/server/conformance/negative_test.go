@@ -54,7 +54,7 @@ func TestNegative(t *testing.T) {
 		t.Logf("negative %s: the server rejected %d configurations, ignored the mistakes in %d, and accepted %d, %.0f s", rel.Line,
 			asked[corpus.Refused], asked[corpus.Ignored], asked[corpus.Taken], time.Since(begin).Seconds())
 		all := asked[corpus.Refused] + asked[corpus.Ignored] + asked[corpus.Taken]
-		count(t, all-failed, all)
+		count(t, "negative", all-failed, all)
 		if asked[corpus.Refused] < leastRefused {
 			t.Errorf("only %d cases expect that the server rejects the configuration, want at least %d", asked[corpus.Refused], leastRefused)
 		}

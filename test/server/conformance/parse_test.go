@@ -41,6 +41,6 @@ func TestParse(t *testing.T) {
 		}
 		t.Logf("parse %s: the server read %d configurations and rejected %d, the operator rejected %d cases, %.0f s",
 			rel.Line, len(configs)-failed, failed, refused, time.Since(begin).Seconds())
-		count(t, len(configs)-failed, len(configs))
+		count(t, "parse", len(configs)-failed, len(configs))
 	})
 }

@@ -30,7 +30,7 @@ func TestWideStacks(t *testing.T) {
 		}
 		t.Logf("stacks %s, seed %d: %d accepted ones started, %d did not although a warning says it, %d rejections were proven, %d other rejections, %d failures",
 			rel.Line, chosen, all.started, all.warned, all.proven, all.others, all.failed)
-		count(t, all.started+all.warned+all.proven, all.started+all.warned+all.proven+all.failed)
+		count(t, "stacks", all.started+all.warned+all.proven, all.started+all.warned+all.proven+all.failed)
 	})
 }
 

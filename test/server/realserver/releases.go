@@ -18,6 +18,10 @@ const firstLine = "0.3"
 // Named reports whether RELEASES is set. If it is, the tests check every detail of the listed releases.
 func Named() bool { return len(named()) > 0 }
 
+// Columns are the columns of the table that the command report prints, from the cheapest tier to the most expensive.
+// Record gets the lines that have passed cases in all of them.
+var Columns = []string{"parse", "negative", "initialize", "stacks", "boot"}
+
 // Releases returns the releases to start. The environment variable RELEASES can list them ("0.3 1.5.0", or "all" for
 // every offered line). If it is not set, the result is firstLine, the default line, the newest line, and every line
 // that Changed returns.

@@ -8,11 +8,12 @@ import (
 )
 
 const events = `# what the compiler says
-{"Action":"attr","Package":"m/test/server/conformance","Test":"TestParse/0.3","Key":"cases","Value":"848 of 848"}
-{"Action":"attr","Package":"m/test/server/conformance","Test":"TestParse/1.5","Key":"cases","Value":"889 of 890"}
-{"Action":"attr","Package":"m/test/server/conformance","Test":"TestNegative/0.3","Key":"cases","Value":"12 of 12"}
-{"Action":"attr","Package":"m/test/server/conformance","Test":"TestInitialize/0.3","Key":"cases","Value":"86 of 86"}
-{"Action":"attr","Package":"m/test/server/conformance","Test":"TestWideStacks/0.3","Key":"cases","Value":"9 of 9"}
+{"Action":"attr","Package":"m/test/server/conformance","Test":"TestParse/0.3","Key":"parse","Value":"848 of 848"}
+{"Action":"attr","Package":"m/test/server/conformance","Test":"TestParse/1.5","Key":"parse","Value":"889 of 890"}
+{"Action":"attr","Package":"m/test/server/conformance","Test":"TestNegative/0.3","Key":"negative","Value":"12 of 12"}
+{"Action":"attr","Package":"m/test/server/conformance","Test":"TestInitialize/0.3","Key":"initialize","Value":"86 of 86"}
+{"Action":"attr","Package":"m/test/server/conformance","Test":"TestBoots/0.3","Key":"initialize","Value":"11 of 11"}
+{"Action":"attr","Package":"m/test/server/conformance","Test":"TestWideStacks/0.3","Key":"stacks","Value":"9 of 9"}
 {"Action":"output","Package":"m/test/server/conformance","Test":"TestParse/0.3","Output":"words\n"}
 {"Action":"pass","Package":"m/test/server/conformance","Test":"TestParse/0.3"}
 {"Action":"pass","Package":"m/test/server/boot","Test":"TestStacksBoot/0.3.5/simple.yaml"}
@@ -34,7 +35,7 @@ func TestTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `release   parse     negative   initialize   stacks   boot
-0.3       848/848   12/12      86/86        9/9      3/3
+0.3       848/848   12/12      97/97        9/9      3/3
 1.5       889/890   -          -            -        0/1
 `
 	if diff := cmp.Diff(want, got.String()); diff != "" {
@@ -47,10 +48,9 @@ func TestTable(t *testing.T) {
 
 func TestEventsOfAnotherForm(t *testing.T) {
 	for name, line := range map[string]string{
-		"no JSON":      `{"Action":`,
-		"no count":     `{"Action":"attr","Test":"TestParse/0.3","Key":"cases","Value":"many"}`,
-		"unknown tier": `{"Action":"attr","Test":"TestOther/0.3","Key":"cases","Value":"1 of 1"}`,
-		"no release":   `{"Action":"attr","Test":"TestParse/other","Key":"cases","Value":"1 of 1"}`,
+		"no JSON":    `{"Action":`,
+		"no count":   `{"Action":"attr","Test":"TestParse/0.3","Key":"parse","Value":"many"}`,
+		"no release": `{"Action":"attr","Test":"TestParse/other","Key":"parse","Value":"1 of 1"}`,
 	} {
 		if _, err := readEvents(strings.NewReader(line)); err == nil {
 			t.Errorf("%s: there is no error for %s", name, line)

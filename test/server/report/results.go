@@ -12,23 +12,15 @@ import (
 	"text/tabwriter"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
 // bootPackage is the end of the import path of the package whose tests start the server. Each subtest of a release is a
 // case.
 const bootPackage = "/test/server/boot"
 
-// boot is the tier of the tests that start the server.
+// boot is the column of the tests that start the server.
 const boot = "boot"
-
-// counted maps the name of a test to the tier whose cases the test runs, for every tier except boot. Such a test
-// reports the number of cases in its attribute "cases", for example "877 of 877".
-var counted = map[string]string{
-	"TestParse": "parse", "TestNegative": "negative", "TestInitialize": "initialize", "TestWideStacks": "stacks",
-}
-
-// tiers are the columns, from the cheapest to the most expensive.
-var tiers = []string{"parse", "negative", "initialize", "stacks", boot}
 
 // count contains the number of cases that passed and the total number of cases.
 type count struct{ passed, all int }
@@ -55,7 +47,7 @@ func readEvents(r io.Reader) (results, error) {
 			return nil, fmt.Errorf("line %d: %w", number, err)
 		}
 		switch {
-		case e.Action == "attr" && e.Key == "cases":
+		case e.Action == "attr" && slices.Contains(realserver.Columns, e.Key):
 			if err := found.addCounted(e); err != nil {
 				return nil, fmt.Errorf("line %d: %w", number, err)
 			}
@@ -68,16 +60,15 @@ func readEvents(r io.Reader) (results, error) {
 }
 
 func (r results) addCounted(e event) error {
-	test, _, _ := strings.Cut(e.Test, "/")
-	tier, line := counted[test], lineOf(e.Test)
-	if tier == "" || line == "" {
-		return fmt.Errorf("test %q counts cases, but its tier or its release is unknown", e.Test)
+	line := lineOf(e.Test)
+	if line == "" {
+		return fmt.Errorf("test %q counts cases, but its release is unknown", e.Test)
 	}
 	var c count
 	if _, err := fmt.Sscanf(e.Value, "%d of %d", &c.passed, &c.all); err != nil {
 		return fmt.Errorf("%q is not a count of cases: %w", e.Value, err)
 	}
-	r.add(line, tier, c)
+	r.add(line, e.Key, c)
 	return nil
 }
 
@@ -123,7 +114,7 @@ func lineOf(test string) string {
 func (r results) passed() []string {
 	var lines []string
 	for line, counts := range r {
-		if !slices.ContainsFunc(tiers, func(tier string) bool {
+		if !slices.ContainsFunc(realserver.Columns, func(tier string) bool {
 			c := counts[tier]
 			return c.all == 0 || c.passed < c.all
 		}) {
@@ -136,10 +127,10 @@ func (r results) passed() []string {
 
 func (r results) print(out io.Writer) error {
 	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
-	fmt.Fprintf(table, "release\t%s\n", strings.Join(tiers, "\t"))
+	fmt.Fprintf(table, "release\t%s\n", strings.Join(realserver.Columns, "\t"))
 	for _, line := range slices.SortedFunc(maps.Keys(r), release.Compare) {
 		fmt.Fprint(table, line)
-		for _, tier := range tiers {
+		for _, tier := range realserver.Columns {
 			cell := "-"
 			if c := r[line][tier]; c.all > 0 {
 				cell = fmt.Sprintf("%d/%d", c.passed, c.all)
