@@ -110,24 +110,6 @@ func TestMemoryGrowsWithTheObject(t *testing.T) {
 	}
 }
 
-// BenchmarkLargest measures the time and the peak heap growth in MiB for each shape. The limits are 500 ms and 128 MiB.
-func BenchmarkLargest(b *testing.B) {
-	for i := range shape.All {
-		s := &shape.All[i]
-		b.Run(s.Name, func(b *testing.B) {
-			in := shaped(b, s, worked(b, s))
-			held := uint64(0)
-			for b.Loop() {
-				held = max(held, heldBy(func() { pipeline(b, in) }))
-			}
-			b.ReportMetric(float64(held)/(1<<20), "MiB")
-			if took := b.Elapsed() / time.Duration(b.N); took > mostTime || held > mostHeld {
-				b.Logf("%v and %d MiB, want at most %v and %d MiB", took, held>>20, mostTime, mostHeld>>20)
-			}
-		})
-	}
-}
-
 // heldBy returns the peak growth of the heap while a function runs. The result includes garbage that the collector has
 // not freed yet, because such garbage also counts toward the operator's memory limit.
 func heldBy(run func()) uint64 {
