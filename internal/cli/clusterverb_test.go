@@ -3,12 +3,8 @@ package cli_test
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
-	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -16,75 +12,48 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/fakeapi"
 )
 
-const (
-	stacksPath = "/apis/llamastack.io/v1alpha2/namespaces/team-a/llamastackdistributions"
-	notServed  = "404 page not found"
-)
+const stacksPath = "/apis/llamastack.io/v1alpha2/namespaces/team-a/llamastackdistributions"
 
 // stubServer is an API server that responds to each path with a fixed body or status.
-type stubServer struct {
-	kubeconfig string
+type stubServer struct{ *fakeapi.Server }
 
-	lock     sync.Mutex
-	requests []string
-}
-
-// stub starts an API server that responds with the body for the requested path. A body is YAML. If the body begins with
-// "403", the server responds with a Forbidden error. If the path of an object has no body, the server responds with
-// NotFound.
+// stub starts an API server that responds with the body for the requested path.
 func stub(t *testing.T, bodies map[string]string) *stubServer {
 	t.Helper()
-	s := &stubServer{}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.lock.Lock()
-		s.requests = append(s.requests, r.Method+" "+r.URL.RequestURI())
-		s.lock.Unlock()
-		body, found := bodies[r.URL.Path]
-		switch {
-		case body == notServed:
-			http.Error(w, notServed, http.StatusNotFound)
-		case strings.Contains(r.URL.Path, "/log"):
-			fmt.Fprint(w, body)
-		case !found:
-			refuse(w, http.StatusNotFound, "NotFound")
-		case strings.HasPrefix(body, "403"):
-			refuse(w, http.StatusForbidden, "Forbidden")
-		default:
-			data, err := yaml.YAMLToJSON([]byte(body))
-			if err != nil {
-				t.Errorf("%s: %v", r.URL.Path, err)
-			}
-			w.Header().Set("Content-Type", "application/json")
-			_, _ = w.Write(data)
-		}
-	}))
-	t.Cleanup(server.Close)
-	s.kubeconfig = filepath.Join(
-		write(t, map[string]string{"kubeconfig": fmt.Sprintf(`{apiVersion: v1, kind: Config, current-context: here,
-		clusters: [{name: here, cluster: {server: %q}}], users: [{name: me, user: {token: t}}],
-		contexts: [{name: here, context: {cluster: here, user: me, namespace: team-a}}]}`, server.URL)}),
-		"kubeconfig",
-	)
+	s := &stubServer{fakeapi.Start(t)}
+	for path, body := range bodies {
+		s.put(t, path, body)
+	}
 	return s
 }
 
-func refuse(w http.ResponseWriter, code int, reason string) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(map[string]any{
-		"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "reason": reason, "message": "refused",
-		"details": map[string]any{"name": "x"},
-	})
+// put sets the response to requests for a path: a Forbidden error for the body "403", and otherwise the YAML as JSON.
+// The body of a log is plain text.
+func (s *stubServer) put(t *testing.T, path, body string) {
+	t.Helper()
+	var value any = body
+	switch {
+	case body == "403":
+		s.Deny(path)
+		return
+	case strings.HasSuffix(path, "/log"):
+	default:
+		if err := yaml.Unmarshal([]byte(body), &value); err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+	}
+	s.Put(t, path, value)
 }
 
 // run runs a command against the server, and removes the path of the kubeconfig from the output.
 func (s *stubServer) run(t *testing.T, args ...string) result {
 	t.Helper()
-	got := runStreams(t, cli.Streams{Width: 80}, "", append(args, "--kubeconfig", s.kubeconfig)...)
-	got.out = strings.ReplaceAll(got.out, " --kubeconfig "+s.kubeconfig, "")
-	got.err = strings.ReplaceAll(got.err, " --kubeconfig "+s.kubeconfig, "")
+	got := runStreams(t, cli.Streams{Width: 80}, "", append(args, "--kubeconfig", s.Kubeconfig)...)
+	got.out = strings.ReplaceAll(got.out, " --kubeconfig "+s.Kubeconfig, "")
+	got.err = strings.ReplaceAll(got.err, " --kubeconfig "+s.Kubeconfig, "")
 	return got
 }
 
@@ -113,12 +82,8 @@ func liveStack(name string) string {
 }
 
 func listOf(kind, version string, items ...string) string {
-	return fmt.Sprintf(
-		"{kind: %sList, apiVersion: %s, metadata: {}, items: [%s]}",
-		kind,
-		version,
-		strings.Join(items, ", "),
-	)
+	return fmt.Sprintf("{kind: %sList, apiVersion: %s, metadata: {}, items: [%s]}", kind, version,
+		strings.Join(items, ", "))
 }
 
 func configMap(config string) string {
@@ -139,11 +104,8 @@ func TestStatusOfOne(t *testing.T) {
 		"/apis/apps/v1/namespaces/team-a/replicasets":      listOf("ReplicaSet", "apps/v1"),
 		"/api/v1/namespaces/team-a/pods":                   "403",
 		"/api/v1/namespaces/team-a/configmaps/my-config-1": configMap(twoRegistered),
-		"/apis/llamastack.io/v1alpha2/llamastackdistributions": listOf(
-			"LlamaStackDistribution",
-			"llamastack.io/v1alpha2",
-			liveStack("my"),
-		),
+		"/apis/llamastack.io/v1alpha2/llamastackdistributions": listOf("LlamaStackDistribution",
+			"llamastack.io/v1alpha2", liveStack("my")),
 	})
 	const tree = `
 ✓ LlamaStackDistribution team-a/my: serving, 60m old
@@ -159,26 +121,19 @@ Not shown: you cannot list pods in namespace "team-a".
 http://my-service.team-a.svc:8321
 `
 	s.check(t, 0, tree, "status", "my")
-	if len(s.requests) != 5 {
-		t.Errorf("requests: %q", s.requests)
+	if len(s.Requests()) != 5 {
+		t.Errorf("requests: %q", s.Requests())
 	}
 	s.check(t, 0, tree, "status", "my", "-A")
 	if !slices.ContainsFunc(
-		s.requests,
+		s.Requests(),
 		func(r string) bool { return strings.Contains(r, "fieldSelector=metadata.name%3Dmy") },
 	) {
-		t.Errorf("the request does not select the stack by its name: %q", s.requests)
+		t.Errorf("the request does not select the stack by its name: %q", s.Requests())
 	}
 	s.check(t, 1, "error: there is no stack \"your\" in namespace \"team-a\"; use -n team-a\n", "status", "your")
-	s.check(
-		t,
-		2,
-		"error: \"my\": a name cannot be used with --selector; remove the name, or remove --selector\n",
-		"status",
-		"my",
-		"-l",
-		"a=b",
-	)
+	s.check(t, 2, "error: \"my\": a name cannot be used with --selector; remove the name, or remove --selector\n",
+		"status", "my", "-l", "a=b")
 	s.check(t, 2, "error: --watch cannot be used with --output json; remove one of the flags\n", "status", "my", "--watch", "-o", "json")
 	var report struct {
 		Name    string
@@ -212,7 +167,7 @@ func TestStatusOfAll(t *testing.T) {
 		t.Errorf("exit code %d\n%s%s", got.code, got.err, got.out[max(0, len(got.out)-300):])
 	}
 	want := []string{"GET /apis/llamastack.io/v1alpha2/llamastackdistributions?labelSelector=team%3Da&limit=50"}
-	if diff := cmp.Diff(want, s.requests); diff != "" {
+	if diff := cmp.Diff(want, s.Requests()); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)
 	}
 }
@@ -231,17 +186,16 @@ func TestStatusOfNone(t *testing.T) {
 }
 
 func TestModels(t *testing.T) {
-	bodies := map[string]string{
+	s := stub(t, map[string]string{
 		stacksPath + "/my": liveStack("my"), "/api/v1/namespaces/team-a/configmaps/my-config-1": configMap(twoRegistered),
-	}
-	s := stub(t, bodies)
+	})
 	s.check(t, 0, `
 MODEL       TYPE       PROVIDER  PROVIDER MODEL
 vllm/llama  llm        vllm      llama
 vllm/embed  embedding  vllm      embed
 note: these models are in the configuration; the server might serve more models; `+
 		"to list the models of the server, set --live\n", "models", "my")
-	bodies["/api/v1/namespaces/team-a/configmaps/my-config-1"] = configMap("version: 2\n")
+	s.put(t, "/api/v1/namespaces/team-a/configmaps/my-config-1", configMap("version: 2\n"))
 	s.check(t, 0, `
 The configuration of stack "my" registers no models. Add a model to
 spec.resources.models, or set --live to list the models of the server:
@@ -269,38 +223,22 @@ func TestEvents(t *testing.T) {
 		)
 	}
 	s := stub(t, map[string]string{
-		"/api/v1/namespaces/team-a/events": listOf(
-			"Event",
-			"v1",
-			event("Deployment", "my", "Normal", "Scaled"),
-			event("Deployment", "your", "Normal", "Scaled"),
-			event("Pod", "my-7d9f8c6b5-x2k4z", "Warning", "BackOff"),
-		),
+		"/api/v1/namespaces/team-a/events": listOf("Event", "v1", event("Deployment", "my", "Normal", "Scaled"),
+			event("Deployment", "your", "Normal", "Scaled"), event("Pod", "my-7d9f8c6b5-x2k4z", "Warning", "BackOff")),
 	})
 	s.check(t, 0, `
 LAST SEEN  COUNT  TYPE     REASON   OBJECT                  MESSAGE
 5m         2      Warning  BackOff  Pod/my-7d9f8c6b5-x2k4z  m
 5m         2      Normal   Scaled   Deployment/my           m
 `, "events", "my", "--warnings")
-	if len(s.requests) != 1 || !strings.Contains(s.requests[0], "fieldSelector=") {
-		t.Errorf("requests: %q", s.requests)
+	if len(s.Requests()) != 1 || !strings.Contains(s.Requests()[0], "fieldSelector=") {
+		t.Errorf("requests: %q", s.Requests())
 	}
-	s.check(
-		t,
-		1,
+	s.check(t, 1,
 		"error: there is no stack \"their\" in namespace \"team-a\"; to list all stacks, run kubectl get llsd -A\n",
-		"events",
-		"their",
-	)
-	s.check(
-		t,
-		2,
-		"error: --since \"-1m0s\": must not be negative; use a duration like 10m\n",
-		"events",
-		"my",
-		"--since",
-		"-1m",
-	)
+		"events", "their")
+	s.check(t, 2, "error: --since \"-1m0s\": must not be negative; use a duration like 10m\n", "events", "my",
+		"--since", "-1m")
 }
 
 func TestLogs(t *testing.T) {
@@ -317,22 +255,14 @@ func TestLogs(t *testing.T) {
 		), "/api/v1/namespaces/team-a/pods": listOf("Pod", "v1", pod("my-1", "True"), pod("my-22", "False")),
 		"/api/v1/namespaces/team-a/pods/my-1/log": "one\ntwo\n", "/api/v1/namespaces/team-a/pods/my-22/log": "three\n",
 	})
-	s.check(
-		t,
-		0,
+	s.check(t, 0,
 		"three\nnote: container \"llama-stack\" in pod \"my-22\" (one of 2 pods; for all pods, set --all-pods)\n",
-		"logs",
-		"my",
-		"--tail",
-		"5",
-		"--since",
-		"1m",
-	)
+		"logs", "my", "--tail", "5", "--since", "1m")
 	if want := "GET /api/v1/namespaces/team-a/pods/my-22/log?container=llama-stack&sinceSeconds=60&tailLines=5"; !slices.Contains(
-		s.requests,
+		s.Requests(),
 		want,
 	) {
-		t.Errorf("requests: %q", s.requests)
+		t.Errorf("requests: %q", s.Requests())
 	}
 	s.check(t, 0, "my-1  | one\nmy-1  | two\nmy-22 | three\n", "logs", "my", "--all-pods")
 	s.check(t, 1, "error: pod \"my-22\" has no container \"x\"; use a container of this pod: llama-stack\n", "logs", "my", "-c", "x")
@@ -345,15 +275,8 @@ func TestLogs(t *testing.T) {
 		"my",
 		"--previous",
 	)
-	s.check(
-		t,
-		2,
-		"error: --tail \"-2\": must be at least -1; use a number of lines, or -1 for all lines\n",
-		"logs",
-		"my",
-		"--tail",
-		"-2",
-	)
+	s.check(t, 2, "error: --tail \"-2\": must be at least -1; use a number of lines, or -1 for all lines\n", "logs",
+		"my", "--tail", "-2")
 }
 
 func TestVersion(t *testing.T) {
@@ -371,11 +294,8 @@ func TestVersion(t *testing.T) {
 			template: {spec: {containers: [{name: manager, image: "example.com/operator:v1.0.0"}]}}},
 			status: {readyReplicas: 2}}`,
 		),
-		"/apis/llamastack.io/v1alpha2/llamastackdistributions": listOf(
-			"LlamaStackDistribution",
-			"llamastack.io/v1alpha2",
-			liveStack("my"),
-		),
+		"/apis/llamastack.io/v1alpha2/llamastackdistributions": listOf("LlamaStackDistribution",
+			"llamastack.io/v1alpha2", liveStack("my")),
 	})
 	got := s.run(t, "version")
 	for _, want := range []string{
@@ -387,16 +307,13 @@ func TestVersion(t *testing.T) {
 		}
 	}
 	// In this operator's manifests, the only label on the Deployment is the operator's name.
-	if want := "labelSelector=app.kubernetes.io%2Fname%3Dllama-stack-k8s-operator"; !slices.ContainsFunc(s.requests,
+	if want := "labelSelector=app.kubernetes.io%2Fname%3Dllama-stack-k8s-operator"; !slices.ContainsFunc(s.Requests(),
 		func(request string) bool { return strings.Contains(request, want) }) {
-		t.Errorf("no request with %s: %q", want, s.requests)
+		t.Errorf("no request with %s: %q", want, s.Requests())
 	}
 	var out, errs strings.Builder
-	code := cli.Run(
-		cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs},
-		"v1.2.0",
-		[]string{"version", "--kubeconfig", s.kubeconfig},
-	)
+	code := cli.Run(cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}, "v1.2.0",
+		[]string{"version", "--kubeconfig", s.Kubeconfig})
 	for _, want := range []string{
 		"warning: operator ops/llama-stack-operator has version v1.0.0, and this command has version v1.2.0",
 		"warning: operator ops/llama-stack-operator has version v1.0.0, and the CustomResourceDefinition has version v1.0.1",
@@ -405,10 +322,10 @@ func TestVersion(t *testing.T) {
 			t.Errorf("exit code %d, no %q in\n%s", code, want, errs.String())
 		}
 	}
-	before := len(s.requests)
+	before := len(s.Requests())
 	if got := s.run(t, "version", "--client", "-o", "yaml"); got.code != 0 ||
 		!strings.Contains(got.out, "version: test\n") ||
-		len(s.requests) != before {
+		len(s.Requests()) != before {
 		t.Errorf("exit code %d\n%s", got.code, got.out)
 	}
 }

@@ -195,46 +195,6 @@ func TestImageLabelReplacesLayer(t *testing.T) {
 	}
 }
 
-// The command does not change index entries that are not runnable images.
-func TestImageLabelKeepsAttestations(t *testing.T) {
-	server := serveImages(t)
-	written := server.push(t, "team/server:prod", serverIndex(t, false))
-	folder := write(t, map[string]string{"config.yaml": starterConfig(t, 0)})
-	indexOf := func(tag string) *v1.IndexManifest {
-		t.Helper()
-		descriptor, err := remote.Get(server.ref(t, "team/server:"+tag))
-		if err != nil {
-			t.Fatal(err)
-		}
-		index, err := descriptor.ImageIndex()
-		if err != nil {
-			t.Fatal(err)
-		}
-		manifest, err := index.IndexManifest()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return manifest
-	}
-	before := indexOf("prod")
-	got := run(t, "", "image", "label", written, "--insecure", "--config", folder+"/config.yaml", "--release", "0.7.3",
-		"--tag", "labeled", "--push")
-	if got.code != 0 {
-		t.Fatal(got.err)
-	}
-	contains(t, got.err, "1 index entry, such as an attestation, is not a runnable image and does not change", "ok: "+server.host+"/team/server:labeled is sha256:")
-	after, untouched := indexOf("labeled"), indexOf("prod")
-	for i := range before.Manifests {
-		if before.Manifests[i].Digest != untouched.Manifests[i].Digest {
-			t.Error("the original tag refers to another image")
-		}
-		kept := before.Manifests[i].Platform.OS == "unknown"
-		if same := before.Manifests[i].Digest == after.Manifests[i].Digest; same != kept {
-			t.Errorf("manifests[%d] of %s: digest unchanged is %t, want %t", i, before.Manifests[i].Platform, same, kept)
-		}
-	}
-}
-
 // The reference to an image in an OCI layout contains a tag or a digest. The written image replaces the image that has
 // the same tag.
 func TestImageLayoutNames(t *testing.T) {

@@ -24,14 +24,29 @@ func TestKeptData(t *testing.T) {
 	for _, name := range golden.Cases(t, cases) {
 		t.Run(name, func(t *testing.T) {
 			at := filepath.Join(cases, name)
-			files := golden.Unpack(t, at)
+			change := string(golden.Read(t, filepath.Join(at, "change.diff")))
+			files := write(t, map[string]string{"before.yaml": without("+", change), "after.yaml": without("-", change)})
 			before, after := filepath.Join(files, "before.yaml"), filepath.Join(files, "after.yaml")
 			told := run(t, "", "validate", "-f", after, "--previous", before)
-			text := "before:\n" + directories(t, before) + "after:\n" + directories(t, after) + "validate:\n" +
-				strings.ReplaceAll(told.out+told.err, files, "")
+			was, is := directories(t, before), directories(t, after)
+			if is == was {
+				is = "  the same\n"
+			}
+			text := "before:\n" + was + "after:\n" + is + "validate:\n" + strings.ReplaceAll(told.out+told.err, files, "")
 			golden.Dir(t, filepath.Join(at, "want"), map[string][]byte{"told.txt": []byte(text)})
 		})
 	}
+}
+
+// without returns one side of a change: the lines of a case's change.diff that do not begin with the mark.
+func without(mark, change string) string {
+	var side strings.Builder
+	for line := range strings.Lines(change) {
+		if !strings.HasPrefix(line, mark) {
+			side.WriteString(line[1:])
+		}
+	}
+	return side.String()
 }
 
 func directories(t *testing.T, file string) string {

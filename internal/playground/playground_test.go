@@ -369,32 +369,3 @@ func TestRunsAreIndependent(t *testing.T) {
 		}
 	}
 }
-
-// BenchmarkRun measures the first run of a manifest, and a run after a change that does not change the objects.
-func BenchmarkRun(b *testing.B) {
-	samples, err := filepath.Glob("../../config/samples/*.yaml")
-	if err != nil {
-		b.Fatal(err)
-	}
-	for _, file := range samples {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			b.Fatal(err)
-		}
-		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
-		options := playground.Options{Objects: true}
-		b.Run(name+"/first", func(b *testing.B) {
-			for b.Loop() {
-				new(playground.Playground).Run(string(data), options)
-			}
-		})
-		b.Run(name+"/comment", func(b *testing.B) {
-			var page playground.Playground
-			manifest := string(data)
-			for b.Loop() {
-				page.Run(manifest, options)
-				manifest = "#" + manifest
-			}
-		})
-	}
-}

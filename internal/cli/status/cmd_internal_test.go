@@ -53,12 +53,8 @@ func TestWatchPages(t *testing.T) {
 			}
 		})
 	}
-	err := watchPages(
-		t.Context(),
-		app.Streams{},
-		nil,
-		func(context.Context) (pageAt, error) { return nil, errors.New("away") },
-	)
+	err := watchPages(t.Context(), app.Streams{}, nil,
+		func(context.Context) (pageAt, error) { return nil, errors.New("away") })
 	if err == nil {
 		t.Error("no error, although the first request failed")
 	}

@@ -59,19 +59,11 @@ func healthy() *facts {
 			},
 		}},
 	}
-	f.condition(
-		v1alpha2.ConditionReady,
-		"True",
-		v1alpha2.ReasonMinimumReplicasAvailable,
-		"2/2 replicas available with current config",
-	)
+	f.condition(v1alpha2.ConditionReady, "True", v1alpha2.ReasonMinimumReplicasAvailable,
+		"2/2 replicas available with current config")
 	f.condition(v1alpha2.ConditionValidationSucceeded, "True", v1alpha2.ReasonSpecValid, "The specification is valid")
-	f.condition(
-		v1alpha2.ConditionAvailable,
-		"True",
-		v1alpha2.ReasonMinimumReplicasAvailable,
-		"2/2 replicas available with current config",
-	)
+	f.condition(v1alpha2.ConditionAvailable, "True", v1alpha2.ReasonMinimumReplicasAvailable,
+		"2/2 replicas available with current config")
 	f.Models = []modellist.Model{{ID: "vllm/llama", Type: "llm", Provider: "vllm"}}
 	return f.deployment(2, 2).replicaSet(3, 2, 2).pods("Running", 2, nil)
 }
@@ -134,11 +126,8 @@ func (f *facts) pods(phase corev1.PodPhase, number int, container *corev1.Contai
 	set := f.ReplicaSets[len(f.ReplicaSets)-1].Name
 	for range number {
 		pod := corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-			Name: fmt.Sprintf(
-				"%s-abcd%d",
-				set,
-				len(f.Pods)+2,
-			), Labels: names.Selector("my"), OwnerReferences: owned("ReplicaSet", set, set),
+			Name: fmt.Sprintf("%s-abcd%d", set,
+				len(f.Pods)+2), Labels: names.Selector("my"), OwnerReferences: owned("ReplicaSet", set, set),
 			CreationTimestamp: ago(3 * time.Hour),
 		}}
 		pod.Status.Phase = phase
@@ -226,23 +215,15 @@ var cases = map[string]*status.Facts{
 	"being-deleted-recently": with(func(f *facts) { f.Stack.DeletionTimestamp = ptr.To(ago(3 * time.Second)) }),
 	"scaled-to-zero": with(func(f *facts) {
 		f.deployment(0, 0).replicaSet(3, 0, 0)
-		f.condition(
-			v1alpha2.ConditionReady,
-			"True",
-			v1alpha2.ReasonScaledToZero,
-			"Scaled to zero replicas, as requested",
-		)
+		f.condition(v1alpha2.ConditionReady, "True", v1alpha2.ReasonScaledToZero,
+			"Scaled to zero replicas, as requested")
 	}),
 	"of-the-previous-operator": with(func(f *facts) {
 		f.Stack.Status.ObservedGeneration, f.Stack.Status.Version.OperatorVersion = 0, "0.4.0"
 	}),
 	"adopted": with(func(f *facts) {
-		f.condition(
-			v1alpha2.ConditionAdopted,
-			"False",
-			v1alpha2.ReasonRenderingDiffers,
-			"The probes of the container differ",
-		)
+		f.condition(v1alpha2.ConditionAdopted, "False", v1alpha2.ReasonRenderingDiffers,
+			"The probes of the container differ")
 	}),
 	"no-operator": with(func(f *facts) {
 		f.Stack.Generation, f.Stack.ManagedFields = 4, []metav1.ManagedFieldsEntry{
@@ -265,17 +246,10 @@ var cases = map[string]*status.Facts{
 		f.deployment(2, 2).replicaSet(3, 1, 1).pods("Running", 1, nil).replicaSet(4, 2, 1).pods("Running", 1, nil).
 			pods("Pending", 1, &corev1.ContainerStatus{Name: "llama-stack", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}})
 		f.Deployment.Status.Replicas, f.Deployment.Status.Conditions[0].Reason = 3, "ReplicaSetUpdated"
-		f.notReady(
-			v1alpha2.ConditionAvailable,
-			v1alpha2.ReasonRolloutInProgress,
-			"1/2 replicas available with current config",
-		)
-		f.condition(
-			v1alpha2.ConditionReconciling,
-			"True",
-			v1alpha2.ReasonRolloutInProgress,
-			"1/2 replicas available with current config",
-		)
+		f.notReady(v1alpha2.ConditionAvailable, v1alpha2.ReasonRolloutInProgress,
+			"1/2 replicas available with current config")
+		f.condition(v1alpha2.ConditionReconciling, "True", v1alpha2.ReasonRolloutInProgress,
+			"1/2 replicas available with current config")
 	}),
 	"rollout-stuck": with(func(f *facts) {
 		f.deployment(2, 2).
@@ -309,21 +283,15 @@ var cases = map[string]*status.Facts{
 				State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "PodInitializing"}},
 			},
 		}
-		f.notReady(
-			v1alpha2.ConditionAvailable,
-			v1alpha2.ReasonRolloutFailed,
-			"0/1 replicas available with current config",
-		)
+		f.notReady(v1alpha2.ConditionAvailable, v1alpha2.ReasonRolloutFailed,
+			"0/1 replicas available with current config")
 	}),
 	"image-cannot-be-pulled": with(func(f *facts) {
 		f.deployment(1, 0).replicaSet(4, 1, 0).pods("Pending", 1, &corev1.ContainerStatus{
 			Name: "llama-stack", Image: "example.com/a:1", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "not found"}},
 		})
-		f.notReady(
-			v1alpha2.ConditionAvailable,
-			v1alpha2.ReasonRolloutFailed,
-			"0/1 replicas available with current config",
-		)
+		f.notReady(v1alpha2.ConditionAvailable, v1alpha2.ReasonRolloutFailed,
+			"0/1 replicas available with current config")
 	}),
 	"pending-pod": with(func(f *facts) {
 		f.deployment(1, 0).replicaSet(4, 1, 0).pods("Pending", 1, nil)
@@ -359,28 +327,18 @@ var cases = map[string]*status.Facts{
 			}, nil
 	}),
 	"secret-missing": with(func(f *facts) {
-		f.notReady(
-			v1alpha2.ConditionSecretsResolved,
-			v1alpha2.ReasonSecretNotFound,
-			`spec.providers.inference.apiKey: Secret "key" does not exist in namespace "team-a"; create it`,
-		)
+		f.notReady(v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonSecretNotFound,
+			`spec.providers.inference.apiKey: Secret "key" does not exist in namespace "team-a"; create it`)
 		f.condition(v1alpha2.ConditionStalled, "True", v1alpha2.ReasonSecretNotFound, "")
 		f.condition(v1alpha2.ConditionAvailable, "Unknown", v1alpha2.ReasonWaiting, "Waits for SecretsResolved")
 	}),
 	"invalid-in-three-ways": with(func(f *facts) {
-		f.notReady(
-			v1alpha2.ConditionValidationSucceeded,
-			v1alpha2.ReasonInvalidSpec,
-			"spec.a: Required value;\nspec.b: Required value;\nspec.c: Required value",
-		)
+		f.notReady(v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonInvalidSpec,
+			"spec.a: Required value;\nspec.b: Required value;\nspec.c: Required value")
 	}),
 	"degraded": with(func(f *facts) {
-		f.condition(
-			v1alpha2.ConditionDegraded,
-			"True",
-			v1alpha2.ReasonAutoscalerInactive,
-			`HorizontalPodAutoscaler "my-hpa" does not scale (FailedGetResourceMetric): no metrics`,
-		)
+		f.condition(v1alpha2.ConditionDegraded, "True", v1alpha2.ReasonAutoscalerInactive,
+			`HorizontalPodAutoscaler "my-hpa" does not scale (FailedGetResourceMetric): no metrics`)
 	}),
 	"provider-with-an-error": with(func(f *facts) {
 		f.Stack.Status.DistributionConfig.Providers[0].Health = v1alpha2.ProviderHealthStatus{

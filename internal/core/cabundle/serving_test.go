@@ -95,14 +95,3 @@ func TestServingPublic(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkServingPublic(b *testing.B) {
-	public, err := os.ReadFile("testdata/public.pem")
-	if err != nil {
-		b.Fatal(err)
-	}
-	serving := cabundle.NewServing(public, nil)
-	for b.Loop() {
-		serving.Public()
-	}
-}

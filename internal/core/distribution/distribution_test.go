@@ -214,11 +214,3 @@ func TestCatalog(t *testing.T) {
 		t.Errorf("the versions of an unknown name are %v", got)
 	}
 }
-
-func BenchmarkResolve(b *testing.B) {
-	for b.Loop() {
-		if _, err := distribution.Resolve("starter", "", "", nil); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

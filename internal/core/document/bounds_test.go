@@ -1,7 +1,6 @@
 package document_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -39,22 +38,5 @@ func TestManyDuplicates(t *testing.T) {
 	found := document.Parse("a.yaml", []byte("kind: A\n"+strings.Repeat("a: b\n", 1000)), false)
 	if problem := found[0].Problem; len(problem) > 2000 || !strings.Contains(problem, "and 979 more") {
 		t.Errorf("%.200s (%d bytes)", problem, len(problem))
-	}
-}
-
-// The text of a list is parsed once for the positions in all its items.
-func BenchmarkPositions(b *testing.B) {
-	var list strings.Builder
-	list.WriteString("apiVersion: v1\nkind: List\nitems:\n")
-	for i := range 3000 {
-		fmt.Fprintf(&list, "- {apiVersion: v1, kind: A, metadata: {name: a%d}, spec: {x: 1}}\n", i)
-	}
-	for b.Loop() {
-		found := document.Parse("a.yaml", []byte(list.String()), false)
-		for i := range found {
-			if at := found[i].Position("spec.x"); at.Line != 4+i {
-				b.Fatalf("item %d is on line %d", i, at.Line)
-			}
-		}
 	}
 }

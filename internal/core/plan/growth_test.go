@@ -3,12 +3,9 @@ package plan_test
 import (
 	"errors"
 	"runtime"
-	"runtime/debug"
-	"runtime/metrics"
 	"slices"
 	"sort"
 	"testing"
-	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -28,9 +25,6 @@ const (
 	mostGrowth = 5
 	// noise is the size of occasional allocations that do not depend on the object, such as buffers and caches.
 	noise = 4 << 20
-
-	mostTime = 500 * time.Millisecond
-	mostHeld = 128 << 20
 )
 
 // shaped returns the input of the pipeline for a shape.
@@ -108,51 +102,4 @@ func TestMemoryGrowsWithTheObject(t *testing.T) {
 			}
 		})
 	}
-}
-
-// BenchmarkLargest measures the time and the peak heap growth in MiB for each shape. The limits are 500 ms and 128 MiB.
-func BenchmarkLargest(b *testing.B) {
-	for i := range shape.All {
-		s := &shape.All[i]
-		b.Run(s.Name, func(b *testing.B) {
-			in := shaped(b, s, worked(b, s))
-			held := uint64(0)
-			for b.Loop() {
-				held = max(held, heldBy(func() { pipeline(b, in) }))
-			}
-			b.ReportMetric(float64(held)/(1<<20), "MiB")
-			if took := b.Elapsed() / time.Duration(b.N); took > mostTime || held > mostHeld {
-				b.Logf("%v and %d MiB, want at most %v and %d MiB", took, held>>20, mostTime, mostHeld>>20)
-			}
-		})
-	}
-}
-
-// heldBy returns the peak growth of the heap while a function runs. The result includes garbage that the collector has
-// not freed yet, because such garbage also counts toward the operator's memory limit.
-func heldBy(run func()) uint64 {
-	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
-	read := func() uint64 {
-		metrics.Read(sample)
-		return sample[0].Value.Uint64()
-	}
-	runtime.GC()
-	defer debug.SetGCPercent(debug.SetGCPercent(50))
-	before, most := read(), uint64(0)
-	done, watched := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(watched)
-		for {
-			select {
-			case <-done:
-				return
-			case <-time.After(time.Millisecond):
-				most = max(most, read())
-			}
-		}
-	}()
-	run()
-	close(done)
-	<-watched
-	return max(most, before) - before
 }

@@ -1,7 +1,6 @@
 package stackconfig_test
 
 import (
-	"fmt"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
+	"github.com/llamastack/llama-stack-k8s-operator/test/server/corpus"
 )
 
 // TestCheckProviders checks that an error without a base is also an error with the base of every case, and that most
@@ -46,9 +46,9 @@ func TestCheckProviders(t *testing.T) {
 			check(step+"/"+name, wishes, baseOf(t, step, dir), releaseOf(t, wishes))
 		}
 	}
-	for seed := range uint64(200) {
-		if in, err := randomIntent(seed); err == nil {
-			check(fmt.Sprint("seed ", seed), in, starter(t), release.Default())
+	for _, c := range corpus.Random(release.Default(), 1, 200) {
+		if in, errs := intent.FromObject(c.Object); len(errs) == 0 {
+			check(c.Name, in, c.Base, c.Release)
 		}
 	}
 	if all == 0 || found < all {

@@ -68,11 +68,3 @@ func TestCostly(t *testing.T) {
 		})
 	}
 }
-
-func BenchmarkCostly(b *testing.B) {
-	text := []byte(`{"spec": {"settings": {"a": "` + strings.Repeat("text with 12 words, ", 10_000) + `"}}}`)
-	b.SetBytes(int64(len(text)))
-	for b.Loop() {
-		typecheck.Costly(text, reflect.TypeFor[v1alpha2.LlamaStackDistribution]())
-	}
-}

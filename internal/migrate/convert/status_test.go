@@ -7,12 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/yaml"
 
-	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/migrate/convert"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
 // followed maps the v1alpha1-only conditions to the v1alpha2 conditions from which they are derived.
@@ -184,24 +181,4 @@ func withoutMark(object tree) tree {
 	result := withoutData(object)
 	delete(at(result, "metadata"), "annotations")
 	return result
-}
-
-// BenchmarkStatus measures the conversion of an object that consists mainly of a running stack's status.
-func BenchmarkStatus(b *testing.B) {
-	var hub tree
-	if err := yaml.Unmarshal(golden.Read(b, "testdata/cases/hub-status/in.yaml"), &hub); err != nil {
-		b.Fatal(err)
-	}
-	older := convert.FromHub(hub)
-	for name, convertOne := range map[string]func(){
-		v1alpha1.GroupVersion.Version: func() { convert.FromHub(hub) },
-		v1alpha2.GroupVersion.Version: func() { convert.ToHub(older) },
-	} {
-		b.Run("to "+name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				convertOne()
-			}
-		})
-	}
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
@@ -16,65 +15,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/controllertest"
 )
-
-// replaceSecret replaces a Secret with another Secret that has the same name, because the type of a Secret is
-// immutable.
-func replaceSecret(t *testing.T, env *controllertest.Environment, secret *corev1.Secret) {
-	t.Helper()
-	env.Delete(t, &corev1.Secret{ObjectMeta: controllertest.ObjectMeta(env.Namespace, secret.Name)})
-	env.Create(t, secret)
-}
-
-// TestBadCertificateOfARunningStack checks that the status reports, in one sentence, a certificate that becomes invalid
-// while the stack is running, and that the pods keep the certificate that they started with.
-func TestBadCertificateOfARunningStack(t *testing.T) {
-	const spec = `{distribution: {name: starter}, networking: {tls: {enabled: true, secretName: cert}}}`
-	opaque := controllertest.NewTLSSecret(t, "cert")
-	opaque.Type = corev1.SecretTypeOpaque
-	ended := time.Now().Add(-36 * time.Hour)
-	for _, tc := range []struct {
-		name, message string
-		bad           *corev1.Secret
-	}{
-		{"wrong type", `has the type "Opaque"; create the Secret again with the type kubernetes.io/tls`, opaque},
-		{"key of another certificate", "has a certificate and a key that do not match; create the Secret again from a certificate and its private key", controllertest.NewMismatchedTLSSecret(t, "cert")},
-		{
-			"expired",
-			fmt.Sprintf("has a certificate that expired on %s; renew the certificate", ended.UTC().Format(time.DateOnly)),
-			controllertest.NewTLSSecretUntil(t, "cert", ended),
-		},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			t.Parallel()
-			const version = "bad-certificate"
-			env := controllertest.NewEnvironment(t)
-			good := controllertest.NewTLSSecret(t, "cert")
-			env.Create(t, good.DeepCopy())
-			env.StartReconciler(t, version)
-			env.CreateReadyStack(t, spec)
-			env.WaitUntilIdle(t, version)
-			before, after := &appsv1.Deployment{}, &appsv1.Deployment{}
-			env.Get(t, "my", before)
-
-			replaceSecret(t, env, tc.bad)
-			want := controllertest.InNamespace(`Secret "cert" in namespace "NS" `+tc.message+". Referenced by: spec.networking.tls.secretName", env.Namespace)
-			controllertest.WaitUntil(t, func() error {
-				return env.CheckCondition(t, "my", v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonSecretValueUnusable, want)
-			})
-			env.WaitForCondition(t, "my", v1alpha2.ConditionDegraded, v1alpha2.ReasonSecretChangedToInvalid)
-			if err := env.CheckCondition(t, "my", v1alpha2.ConditionAvailable, v1alpha2.ReasonMinimumReplicasAvailable, "1/1 replicas available with current config"); err != nil {
-				t.Error(err)
-			}
-			replaceSecret(t, env, good)
-			env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
-			env.WaitUntilIdle(t, version)
-			env.Get(t, "my", after)
-			if diff := cmp.Diff(before, after); diff != "" {
-				t.Errorf("the Deployment changed:\n%s", diff)
-			}
-		})
-	}
-}
 
 // TestInvalidHostname checks that an invalid host name is reported in one sentence, and that the running pods and the
 // objects that expose them do not change.

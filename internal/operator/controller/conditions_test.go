@@ -267,6 +267,7 @@ providers:
 			checkKubectlWait(t, env, tc.name, map[string]bool{
 				v1alpha2.ConditionReady: false, v1alpha2.ConditionAvailable: false, v1alpha2.ConditionStalled: true,
 			})
+			env.CheckNoChildren(t)
 		})
 	}
 	controllertest.WaitUntil(t, func() error {

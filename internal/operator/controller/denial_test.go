@@ -53,14 +53,6 @@ func TestDenials(t *testing.T) {
 			},
 			`apply Service "my-service": services "my-service" is forbidden: exceeded quota: full, requested: services=1, used: services=1, limited: services=1`,
 		},
-		{
-			"an exceeded quota of claims", `{distribution: {name: starter}, workload: {storage: {size: 1Gi}}}`,
-			func(t *testing.T, env *controllertest.Environment) func() {
-				return env.ExhaustQuota(t, corev1.ResourcePersistentVolumeClaims)
-			},
-			`apply PersistentVolumeClaim "my-pvc": persistentvolumeclaims "my-pvc" is forbidden: exceeded quota: full, requested: ` +
-				`persistentvolumeclaims=1, used: persistentvolumeclaims=1, limited: persistentvolumeclaims=1`,
-		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

@@ -73,73 +73,60 @@ func TestPreflight(t *testing.T) {
 func TestPreflightFails(t *testing.T) {
 	t.Parallel()
 	const canary = "cAnArY-3f2b"
-	late := failedPodStatus(137, "")
-	late.Reason, late.Message = "DeadlineExceeded", "Pod was active on the node longer than the specified deadline"
-	for _, tc := range []struct {
-		name string
-		pod  corev1.PodStatus
-		want string
-	}{
-		{"code0", failedPodStatus(0, ""), `container "llama-stack" ended with exit code 0, possibly because its program could not start, or because its health check did not pass in time; see kubectl logs POD -c llama-stack`},
-		{"crash", failedPodStatus(1, "ValidationError: input_value='"+canary+"'"), `container "llama-stack" crashed with ValidationError: the server rejects its configuration; correct the value that the error names, or restore the earlier spec; see kubectl logs POD -c llama-stack`},
-		{"deadline", late, `container "llama-stack" was not ready after 15 minutes; see kubectl logs POD -c llama-stack`},
+	env := controllertest.NewEnvironment(t)
+	o := env.StartWithReadyStack(t, controllertest.VolumeSpec)
+	env.TerminateDeletedPods(t)
+	before := env.GetDeployment(t)
+	env.UpdateSpec(t, "my", controllertest.ChangedVolumeSpec)
+	pod := env.WaitForPreflightPod(t, nil)
+	env.AssignToNode(t, pod)
+	env.SetPodStatus(t, pod, failedPodStatus(1, "ValidationError: input_value='"+canary+"'"))
+	want := fmt.Sprintf(`The operator tested the change in Pod %[1]q, which did not become ready: container "llama-stack" crashed `+
+		`with ValidationError: the server rejects its configuration; correct the value that the error names, or restore the earlier spec; `+
+		`see kubectl logs %[1]s -c llama-stack. The running pods do not change; `+
+		`change the spec or an object that it refers to, or delete Pod %[1]q to try again`, pod.Name)
+	for condition, message := range map[string]string{
+		v1alpha2.ConditionDeploymentUpdated: want,
+		v1alpha2.ConditionReady:             "DeploymentUpdated is False; its message contains the details",
+		v1alpha2.ConditionStalled:           "You must change the stack; see the condition DeploymentUpdated",
 	} {
-		t.Run(tc.name, func(t *testing.T) {
-			t.Parallel()
-			env := controllertest.NewEnvironment(t)
-			o := env.StartWithReadyStack(t, controllertest.VolumeSpec)
-			env.TerminateDeletedPods(t)
-			before := env.GetDeployment(t)
-			env.UpdateSpec(t, "my", controllertest.ChangedVolumeSpec)
-			pod := env.WaitForPreflightPod(t, nil)
-			env.AssignToNode(t, pod)
-			env.SetPodStatus(t, pod, tc.pod)
-			want := fmt.Sprintf("The operator tested the change in Pod %[1]q, which did not become ready: %[2]s. The running pods do not change; "+
-				"change the spec or an object that it refers to, or delete Pod %[1]q to try again", pod.Name, strings.ReplaceAll(tc.want, "POD", pod.Name))
-			for condition, message := range map[string]string{
-				v1alpha2.ConditionDeploymentUpdated: want,
-				v1alpha2.ConditionReady:             "DeploymentUpdated is False; its message contains the details",
-				v1alpha2.ConditionStalled:           "You must change the stack; see the condition DeploymentUpdated",
-			} {
-				controllertest.WaitUntil(t, func() error {
-					return env.CheckCondition(t, "my", condition,
-						v1alpha2.ReasonPreflightFailed, message)
-				})
-			}
-			seen := env.GetStackState(t, "my")
-			env.WaitForStackState(t, "my", v1alpha2.PhaseFailed, seen.Conditions, kstatus.FailedStatus)
-			if seen.Conditions[v1alpha2.ConditionAvailable] != "True "+v1alpha2.ReasonMinimumReplicasAvailable {
-				t.Errorf("Available is %s", seen.Conditions[v1alpha2.ConditionAvailable])
-			}
-			if note := env.WaitForEvent(t, corev1.EventTypeWarning, v1alpha2.EventPreflightFailed); note != want {
-				t.Errorf("note %q", note)
-			}
-			text := fmt.Sprint(env.ListEvents(t), seen, controllertest.OperatorLog().String())
-			if strings.Contains(text, canary) {
-				t.Error("the output of the server is reported")
-			}
-			calls := len(env.WaitUntilIdle(t, env.Namespace))
-			env.CheckDeploymentUnchanged(t, before)
-
-			// The next operator reads the outcome from the cluster.
-			o.Stop(t)
-			env.StartReconciler(t, env.Namespace+"-2")
-			env.WaitUntilIdle(t, env.Namespace+"-2")
-			if same := env.WaitForPreflightPod(t, nil); same.UID != pod.UID || calls != len(env.ListCalls(t, env.Namespace)) {
-				t.Error("another pod tried the change")
-			}
-			env.CheckDeploymentUnchanged(t, before)
-			env.Delete(t, pod)
-			again := env.WaitForPreflightPod(t, pod)
-			if again.Name != pod.Name {
-				t.Errorf("pod %s tests the change again, want the same name as before", again.Name)
-			}
-			env.AssignToNode(t, again)
-			env.SetPodStatus(t, again, controllertest.ContainersReadyStatus())
-			env.WaitForDeploymentUpdate(t, before)
-			env.WaitForNoPreflight(t)
+		controllertest.WaitUntil(t, func() error {
+			return env.CheckCondition(t, "my", condition,
+				v1alpha2.ReasonPreflightFailed, message)
 		})
 	}
+	seen := env.GetStackState(t, "my")
+	env.WaitForStackState(t, "my", v1alpha2.PhaseFailed, seen.Conditions, kstatus.FailedStatus)
+	if seen.Conditions[v1alpha2.ConditionAvailable] != "True "+v1alpha2.ReasonMinimumReplicasAvailable {
+		t.Errorf("Available is %s", seen.Conditions[v1alpha2.ConditionAvailable])
+	}
+	if note := env.WaitForEvent(t, corev1.EventTypeWarning, v1alpha2.EventPreflightFailed); note != want {
+		t.Errorf("note %q", note)
+	}
+	text := fmt.Sprint(env.ListEvents(t), seen, controllertest.OperatorLog().String())
+	if strings.Contains(text, canary) {
+		t.Error("the output of the server is reported")
+	}
+	calls := len(env.WaitUntilIdle(t, env.Namespace))
+	env.CheckDeploymentUnchanged(t, before)
+
+	// The next operator reads the outcome from the cluster.
+	o.Stop(t)
+	env.StartReconciler(t, env.Namespace+"-2")
+	env.WaitUntilIdle(t, env.Namespace+"-2")
+	if same := env.WaitForPreflightPod(t, nil); same.UID != pod.UID || calls != len(env.ListCalls(t, env.Namespace)) {
+		t.Error("another pod tried the change")
+	}
+	env.CheckDeploymentUnchanged(t, before)
+	env.Delete(t, pod)
+	again := env.WaitForPreflightPod(t, pod)
+	if again.Name != pod.Name {
+		t.Errorf("pod %s tests the change again, want the same name as before", again.Name)
+	}
+	env.AssignToNode(t, again)
+	env.SetPodStatus(t, again, controllertest.ContainersReadyStatus())
+	env.WaitForDeploymentUpdate(t, before)
+	env.WaitForNoPreflight(t)
 }
 
 // TestPreflightWaits checks that the preflight waits after a temporary failure: until the kubelet has pulled an image,

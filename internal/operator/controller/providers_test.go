@@ -134,71 +134,37 @@ providers:
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonScaledToZero)
 }
 
-// TestInvalidProvidersOfAServer checks that invalid responses from a server do not affect the readiness or the version
-// of its stack, and that neither the status nor the log contains them. The operator removes the providers of the
-// previous server from the status.
+// TestInvalidProvidersOfAServer checks that an invalid response from a server does not affect the readiness or the
+// version of its stack, and that neither the status nor the log contains it. The operator removes the providers of the
+// previous server from the status. Package probe tests the other invalid responses.
 func TestInvalidProvidersOfAServer(t *testing.T) {
 	const canary = "cAnArY-9b0c"
-	for name, answer := range map[string]string{
-		"401":            "",
-		"not JSON":       canary,
-		"not a list":     `{"data": "` + canary + `"}`,
-		"large answer":   `{"data": [], "more": "` + strings.Repeat(canary, 60_000) + `"}`,
-		"no valid entry": `{"data": [{"api": "` + canary + ` "}]}`,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			env := controllertest.NewEnvironment(t)
-			asked := env.StartServer(t, "0.7.1")
-			asked.Providers.Store(new(vllmProviders("Not Implemented", "")))
-			version := "not-told-" + strings.ReplaceAll(name, " ", "-")
-			env.Workers = true
-			env.StartReconciler(t, version)
-			env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}}`))
-			env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-			env.MarkDeploymentReady(t, "my")
-			waitForProviders(t, env, "my", `[{"api":"inference","provider_id":"vllm","provider_type":"remote::vllm"}]`)
-			asked.Providers.Store(&answer)
-			requests := asked.Requests.Load()
-			env.PatchStack(t, "my", func(s *v1alpha2.LlamaStackDistribution) {
-				s.Spec.Workload = &v1alpha2.WorkloadSpec{Overrides: &v1alpha2.WorkloadOverrides{Env: []corev1.EnvVar{{
-					Name:  "A",
-					Value: "b",
-				}}}}
-			})
-			env.MarkDeploymentReadyAfterUpdate(t, "my")
-			waitForRequests(t, asked, requests+2) // one request for the version, and one for the providers
-			waitForProviders(t, env, "my", "")
-			stack := env.WaitForServerVersion(t, "my", "0.7.1")
-			env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
-			env.WaitUntilIdle(t, version)
-			if text := fmt.Sprint(stack) + controllertest.OperatorLog().String(); strings.Contains(text, canary) {
-				t.Errorf("the status or the log contains the answer")
-			}
-		})
-	}
-}
-
-// TestServerHangs checks that a server that hangs blocks neither its stack, which is ready, nor the operator.
-func TestServerHangs(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
-	hanging := make(chan struct{}, 100)
-	env.DialServer = func(ctx context.Context, _, _ string) (net.Conn, error) {
-		hanging <- struct{}{}
-		<-ctx.Done()
-		return nil, ctx.Err()
-	}
+	asked := env.StartServer(t, "0.7.1")
+	asked.Providers.Store(new(vllmProviders("Not Implemented", "")))
 	env.Workers = true
-	env.StartReconciler(t, "hangs")
-	env.CreateReadyStack(t, `{distribution: {name: starter}}`)
-	<-hanging
-	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+	env.StartReconciler(t, "not-told")
+	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}}`))
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	env.MarkDeploymentReady(t, "my")
+	waitForProviders(t, env, "my", `[{"api":"inference","provider_id":"vllm","provider_type":"remote::vllm"}]`)
+	asked.Providers.Store(new(`{"data": "` + canary + `"}`))
+	requests := asked.Requests.Load()
 	env.PatchStack(t, "my", func(s *v1alpha2.LlamaStackDistribution) {
-		s.Spec.Workload = &v1alpha2.WorkloadSpec{Replicas: new(int32(0))}
+		s.Spec.Workload = &v1alpha2.WorkloadSpec{Overrides: &v1alpha2.WorkloadOverrides{Env: []corev1.EnvVar{{
+			Name:  "A",
+			Value: "b",
+		}}}}
 	})
 	env.MarkDeploymentReadyAfterUpdate(t, "my")
-	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonScaledToZero)
+	waitForRequests(t, asked, requests+2) // one request for the version, and one for the providers
 	waitForProviders(t, env, "my", "")
+	stack := env.WaitForServerVersion(t, "my", "0.7.1")
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+	env.WaitUntilIdle(t, "not-told")
+	if text := fmt.Sprint(stack) + controllertest.OperatorLog().String(); strings.Contains(text, canary) {
+		t.Errorf("the status or the log contains the answer")
+	}
 }
 
 // TestServerCertificate checks that, with TLS, a response is used only if the server presents the certificate in the

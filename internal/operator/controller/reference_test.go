@@ -27,7 +27,6 @@ func TestMissingReferences(t *testing.T) {
 	const (
 		withSecret   = `{distribution: {name: starter}, providers: {inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: creds, key: token}}}}}`
 		withOverride = `{distribution: {name: starter}, overrideConfig: {configMapName: mine}}`
-		withTLS      = `{distribution: {name: starter}, networking: {tls: {enabled: true, secretName: cert}}}`
 		withBase     = `{distribution: {name: starter}, baseConfig: {configMapName: mine, key: base.yaml}}`
 	)
 	for _, tc := range []struct {
@@ -47,11 +46,6 @@ func TestMissingReferences(t *testing.T) {
 			v1alpha2.ReasonSecretKeyMissing,
 			`Key "token" not found in Secret "creds" in namespace "NS". Referenced by: spec.providers.inference.apiKey.secretKeyRef`,
 			controllertest.NewSecret("creds", "token", "sk-abc"),
-		},
-		{
-			"certificate", withTLS, nil, v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonSecretNotFound,
-			`Secret "cert" not found in namespace "NS". Referenced by: spec.networking.tls.secretName`,
-			controllertest.NewTLSSecret(t, "cert"),
 		},
 		{
 			"ConfigMap of an override", withOverride, nil, v1alpha2.ConditionValidationSucceeded,

@@ -17,56 +17,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/controllertest"
 )
 
-// TestRefusals checks that a failure that only a change to the stack can fix sets the condition Stalled, that the
-// message of the failed condition names the problem, and that the operator creates no children.
-func TestRefusals(t *testing.T) {
-	for _, tc := range []struct {
-		name, spec        string
-		condition, reason string
-		message           string
-	}{
-		{
-			"unknown distribution", `{distribution: {name: startr}}`, v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonUnknownDistribution,
-			`spec.distribution.name: unknown distribution "startr"; known distributions: meta-reference-gpu, postgres-demo, remote-vllm, starter; use one of them, or set an image`,
-		},
-		{
-			"resource without its provider", `{distribution: {name: starter}, resources: {models: [{name: m, provider: nobody}]}}`,
-			v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonMissingProviderForResource, `"nobody" is not a configured inference provider`,
-		},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			t.Parallel()
-			env := controllertest.NewEnvironment(t)
-			env.StartReconciler(t, "refused")
-			env.Create(t, env.NewStack(t, "my", tc.spec))
-			condition := env.WaitForCondition(t, "my", tc.condition, tc.reason)
-			if !strings.Contains(condition.Message, tc.message) {
-				t.Errorf("message:\n got %s\nwant %s", condition.Message, tc.message)
-			}
-			env.WaitForCondition(t, "my", v1alpha2.ConditionStalled, tc.reason)
-			env.WaitForCondition(t, "my", v1alpha2.ConditionReady, tc.reason)
-			stack := env.GetStack(t)
-			if stack.Status.Phase != v1alpha2.PhaseFailed {
-				t.Errorf("phase %q, want Failed", stack.Status.Phase)
-			}
-			env.CheckNoChildren(t)
-		})
-	}
-}
-
-func TestBareImageRunsItsOwnConfiguration(t *testing.T) {
-	env := controllertest.NewEnvironment(t)
-	env.Workers = true
-	env.StartReconciler(t, "bare")
-	env.Create(t, env.NewStack(t, "my", `{distribution: {image: "example.com/mine:1"}}`))
-	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	env.WaitForCondition(t, "my", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonDistributionDefaultUsed)
-	deployment := env.GetDeployment(t)
-	if got := deployment.Spec.Template.Spec.Containers[0].Image; got != "example.com/mine:1" {
-		t.Errorf("image %q", got)
-	}
-}
-
 // TestDrift checks that the operator restores changed fields and deleted children, and that fields that other managers
 // own are kept.
 func TestDrift(t *testing.T) {

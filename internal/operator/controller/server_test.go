@@ -109,24 +109,6 @@ func TestServerReleaseDiffers(t *testing.T) {
 	expect("1 model")
 }
 
-// TestServerWithoutAVersion checks that a stack is ready if its server does not report a version, and that the operator
-// sends no more queries.
-func TestServerWithoutAVersion(t *testing.T) {
-	env := controllertest.NewEnvironment(t)
-	asked := env.StartServer(t, "")
-	env.Workers = true
-	env.StartReconciler(t, "silent")
-	env.CreateReadyStack(t, `{distribution: {name: starter}}`)
-	waitForRequests(t, asked, 1)
-	env.WaitUntilIdle(t, "silent")
-	if got := asked.Requests.Load(); got != 1 {
-		t.Errorf("%d requests, want 1", got)
-	}
-	if stack := env.WaitForServerVersion(t, "my", ""); stack.Status.Phase != v1alpha2.PhaseReady {
-		t.Errorf("phase %q", stack.Status.Phase)
-	}
-}
-
 // waitForRequests waits until a server has received this number of requests.
 func waitForRequests(t *testing.T, server *controllertest.Server, count int32) {
 	t.Helper()

@@ -41,12 +41,10 @@ func TestConstraintOfAPreflight(t *testing.T) {
 		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: ready}}
 		return pod
 	}
-	reader := fake.NewClientBuilder().WithObjects(
-		pod("older", "anyuid", time.Hour, corev1.ConditionTrue, true),
+	reader := fake.NewClientBuilder().WithObjects(pod("older", "anyuid", time.Hour, corev1.ConditionTrue, true),
 		pod("newer", "restricted-v2", time.Minute, corev1.ConditionTrue, true),
 		pod("not-ready", "nonroot", time.Second, corev1.ConditionFalse, true),
-		pod("somebodys", "privileged", 0, corev1.ConditionTrue, false),
-	).Build()
+		pod("somebodys", "privileged", 0, corev1.ConditionTrue, false)).Build()
 	for openShift, want := range map[bool]string{true: "restricted-v2", false: ""} {
 		r := &Reconciler{cache: reader, openShift: openShift}
 		got, err := r.constraint(t.Context(), object, &workload{

@@ -108,29 +108,6 @@ func checkReplicas(t *testing.T, env *controllertest.Environment, name string, w
 	}
 }
 
-// TestVolumeLargerThanItsRequest checks that a volume can be larger than its claim's request. The operator compares the
-// size in the spec with the request, and does not request a size that the volume already has.
-func TestVolumeLargerThanItsRequest(t *testing.T) {
-	env := controllertest.NewEnvironment(t)
-	class := createStorageClass(t, env, "rounds", false)
-	env.StartReconciler(t, "volume-rounds")
-	spec := func(size string, replicas int) string {
-		return fmt.Sprintf(`{distribution: {name: starter}, workload: {replicas: %d, storage: {storageClassName: %s%s}}}`, replicas, class, size)
-	}
-	env.Create(t, env.NewStack(t, "my", spec(", size: 20Gi", 1)))
-	env.WaitForChild(t, "my-pvc", &corev1.PersistentVolumeClaim{})
-	bindVolumeOfSize(t, env, "my-pvc", resource.MustParse("50Gi"))
-	for i, size := range []string{", size: 20Gi", "", ", size: 40Gi", ", size: 50Gi"} {
-		env.UpdateSpec(t, "my", spec(size, 2+i))
-		env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
-		checkReplicas(t, env, "my", int32(2+i))
-		waitForRequest(t, env, "my-pvc", "20Gi")
-	}
-	env.UpdateSpec(t, "my", spec(", size: 60Gi", 7))
-	env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageResizeRefused)
-	checkReplicas(t, env, "my", 7)
-}
-
 // TestVolumeWithoutARequestedSize checks that a claim that exists before its stack is not expanded to the default size.
 func TestVolumeWithoutARequestedSize(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
@@ -150,43 +127,6 @@ func TestVolumeWithoutARequestedSize(t *testing.T) {
 	env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
 	env.WaitForChild(t, "my", &appsv1.Deployment{})
 	waitForRequest(t, env, "my-pvc", "1Gi")
-}
-
-// TestImmutableVolumeFields checks that the operator rejects a different storage class and different access modes. The
-// API server would reject them with a message that contains the whole claim. The update strategy of the Deployment does
-// not change. The other changes take effect.
-func TestImmutableVolumeFields(t *testing.T) {
-	env := controllertest.NewEnvironment(t)
-	class := createStorageClass(t, env, "slow", true)
-	env.StartReconciler(t, "volume-kind")
-	spec := func(storage string, replicas int32) string {
-		return fmt.Sprintf(`{distribution: {name: starter}, workload: {replicas: %d, storage: {size: 1Gi, %s}}}`, replicas, storage)
-	}
-	env.Create(t, env.NewStack(t, "my", spec("storageClassName: "+class, 1)))
-	bindVolume(t, env, "my-pvc")
-	env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
-	replicas := int32(1)
-	for storage, want := range map[string]string{
-		`storageClassName: ""`:            fmt.Sprintf(`spec.workload.storage.storageClassName: PersistentVolumeClaim "my-pvc" has storage class %q, not ""; `, class),
-		"storageClassName: no-such-class": fmt.Sprintf(`spec.workload.storage.storageClassName: PersistentVolumeClaim "my-pvc" has storage class %q, not "no-such-class"; `, class),
-		"accessModes: [ReadWriteMany]":    `spec.workload.storage.accessModes: the list of access modes of PersistentVolumeClaim "my-pvc" is ReadWriteOnce, not ReadWriteMany; `,
-	} {
-		replicas++
-		env.UpdateSpec(t, "my", spec(storage, replicas))
-		want += "the storage class and the access modes of an existing volume cannot change, so the pods keep the volume; restore the earlier value, or move the data to a stack with another name"
-		if got := env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady,
-			v1alpha2.ReasonStorageChangeRefused); got.Message != want {
-			t.Errorf("message %q, want %q", got.Message, want)
-		}
-		env.WaitForCondition(t, "my", v1alpha2.ConditionStalled, v1alpha2.ReasonStorageChangeRefused)
-		checkReplicas(t, env, "my", replicas)
-		deployment := &appsv1.Deployment{}
-		if env.Get(t, "my", deployment); deployment.Spec.Strategy.Type != appsv1.RecreateDeploymentStrategyType {
-			t.Errorf("with %s the strategy is %s, but only one pod at a time can use the volume", storage, deployment.Spec.Strategy.Type)
-		}
-	}
-	env.UpdateSpec(t, "my", spec("storageClassName: "+class, 1))
-	env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
 }
 
 // TestVolumeCannotGrow checks that a volume that cannot grow does not block other changes, and that the failure ends

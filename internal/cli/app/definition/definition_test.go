@@ -63,13 +63,3 @@ func TestCheck(t *testing.T) {
 		})
 	}
 }
-
-// BenchmarkCheck measures one object, after the definition and the policy are compiled.
-func BenchmarkCheck(b *testing.B) {
-	one := object(b, "v1alpha2", "{name: a}", "{distribution: {name: starter}, providers: {inference: {provider: vllm}}}")
-	for b.Loop() {
-		if errs, err := definition.Check(one, "default"); err != nil || len(errs) > 0 {
-			b.Fatal(errs, err)
-		}
-	}
-}

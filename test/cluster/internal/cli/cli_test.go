@@ -3,14 +3,10 @@ package cli
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/controlplane"
-	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/process"
 )
 
 // outcome is the result of a command line.
@@ -119,24 +115,6 @@ func TestQuote(t *testing.T) {
 	}
 	if got := quote("/plain/path"); got != "/plain/path" {
 		t.Errorf("a plain path becomes %s", got)
-	}
-}
-
-// TestOrderSurvives checks that no value is lost in the JSON with which the launcher passes its options to the
-// supervisor.
-func TestOrderSurvives(t *testing.T) {
-	want := order{Dir: "/d", Startup: 7, Until: process.Identity{PID: 1, Start: 2, Boot: "b"}, Options: controlplane.Options{Programs: "/p", Port: 1, With: []string{"scheduler"}, AuditLog: true}}
-	text, err := json.Marshal(want)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got order
-	if err := json.Unmarshal(text, &got); err != nil {
-		t.Fatal(err)
-	}
-	if got.Dir != want.Dir || got.Startup != want.Startup || got.Until != want.Until ||
-		got.Options.String() != want.Options.String() {
-		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
 

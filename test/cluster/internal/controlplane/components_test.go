@@ -1,14 +1,12 @@
 package controlplane
 
 import (
-	"encoding/base64"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/pki"
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/state"
 )
 
@@ -35,27 +33,6 @@ func components(folder *state.Folder) []component {
 	}
 }
 
-// TestKeyFilesOfTheFlagsExist checks that every key file to which a flag refers is written.
-func TestKeyFilesOfTheFlagsExist(t *testing.T) {
-	folder := keyed(t)
-	found := 0
-	for _, c := range components(folder) {
-		for _, arg := range c.args {
-			_, value, _ := strings.Cut(arg, "=")
-			if !strings.HasPrefix(value, folder.Path("pki")+"/") {
-				continue
-			}
-			found++
-			if _, err := os.Stat(value); err != nil {
-				t.Errorf("%s: %s: %v", c.program, arg, err)
-			}
-		}
-	}
-	if found < 20 {
-		t.Errorf("only %d flags refer to a key file; the test probably reads the wrong flags", found)
-	}
-}
-
 // TestNothingListensBeyondTheMachine checks that, without a node, every component listens only on the loopback address.
 func TestNothingListensBeyondTheMachine(t *testing.T) {
 	folder := keyed(t)
@@ -76,16 +53,6 @@ func TestNothingListensBeyondTheMachine(t *testing.T) {
 	}
 }
 
-func TestAuditLogIsOptional(t *testing.T) {
-	folder := keyed(t)
-	for _, audit := range []bool{false, true} {
-		flags := strings.Join(apiServer(folder, somePorts, alone, audit).args, " ")
-		if got := strings.Contains(flags, "--audit-log-path="+folder.Path("log", "audit.log")); got != audit {
-			t.Errorf("the audit log is requested: %t, but the flags contain it: %t", audit, got)
-		}
-	}
-}
-
 func TestOnlyTheOwnerCanReadKeys(t *testing.T) {
 	folder := keyed(t)
 	for _, pattern := range []string{"pki/*", Kubeconfig} {
@@ -102,32 +69,5 @@ func TestOnlyTheOwnerCanReadKeys(t *testing.T) {
 				t.Errorf("%s has mode %s", file, info.Mode())
 			}
 		}
-	}
-}
-
-func TestKubeconfig(t *testing.T) {
-	got := string(kubeconfig("https://127.0.0.1:3", []byte("authority"),
-		pki.Pair{Certificate: []byte("certificate"), Key: []byte("key")}))
-	want := `apiVersion: v1
-kind: Config
-clusters:
-- name: llama-stack-test
-  cluster:
-    server: https://127.0.0.1:3
-    certificate-authority-data: ` + base64.StdEncoding.EncodeToString([]byte("authority")) + `
-users:
-- name: llama-stack-test
-  user:
-    client-certificate-data: ` + base64.StdEncoding.EncodeToString([]byte("certificate")) + `
-    client-key-data: ` + base64.StdEncoding.EncodeToString([]byte("key")) + `
-contexts:
-- name: llama-stack-test
-  context:
-    cluster: llama-stack-test
-    user: llama-stack-test
-current-context: llama-stack-test
-`
-	if got != want {
-		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}
 }

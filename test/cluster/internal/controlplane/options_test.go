@@ -57,21 +57,6 @@ func TestEveryOptionShows(t *testing.T) {
 	}
 }
 
-func TestChoosePorts(t *testing.T) {
-	p, err := choosePorts(t.Context(), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := []int{p.apiServer, p.etcd, p.etcdPeer, p.controllerManager, p.scheduler}
-	slices.Sort(all)
-	if len(slices.Compact(slices.Clone(all))) != len(all) {
-		t.Errorf("a port was chosen twice: %v", all)
-	}
-	if all[0] < firstPort || all[len(all)-1] > lastPort {
-		t.Errorf("the ports %v are not between %d and %d", all, firstPort, lastPort)
-	}
-}
-
 func TestWantedPort(t *testing.T) {
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", loopback+":0")
 	if err != nil {

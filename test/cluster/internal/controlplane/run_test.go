@@ -72,14 +72,6 @@ func TestRunGivesUpOnASlowStart(t *testing.T) {
 	}
 }
 
-func TestRunEndsWithoutErrorWhenAsked(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
-	if _, err := runWith(t, ctx, "exec sleep 600\n", time.Minute); err != nil {
-		t.Error(err)
-	}
-}
-
 func TestComponentsSeeNothingOfTheUsersEnvironment(t *testing.T) {
 	t.Setenv("ETCD_LISTEN_CLIENT_URLS", "http://0.0.0.0:2379")
 	t.Setenv("HTTPS_PROXY", "http://proxy.example.com")
@@ -115,20 +107,5 @@ func TestAwait(t *testing.T) {
 	defer cancel()
 	if err := await(ctx, server.Client(), server.URL); err == nil || !strings.Contains(err.Error(), "403") {
 		t.Errorf("await = %v, want the last answer", err)
-	}
-}
-
-func TestTail(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "log")
-	if err := os.WriteFile(file, []byte("1\n2\n3\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for count, want := range map[int]string{1: "3", 2: "2\n3", 9: "1\n2\n3"} {
-		if got := tail(file, count); got != want {
-			t.Errorf("tail(%d) = %q, want %q", count, got, want)
-		}
-	}
-	if got := tail(file+".none", 1); !strings.Contains(got, "no such file") {
-		t.Errorf("the tail of a file that does not exist is %q", got)
 	}
 }

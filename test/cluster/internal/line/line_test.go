@@ -49,15 +49,6 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-func TestMajorMinor(t *testing.T) {
-	for version, want := range map[string][2]string{"v1.37.2": {"1", "37"}, "v1.40.0-rc.1": {"1", "40"}, "v2": {"2", ""}} {
-		major, minor := Line{Version: version}.MajorMinor()
-		if got := [2]string{major, minor}; got != want {
-			t.Errorf("MajorMinor of %s = %v, want %v", version, got, want)
-		}
-	}
-}
-
 // TestLinesOfTheWorkTree checks the module of each line: the directory's name is the line's minor release, and
 // Kubernetes is built with the libraries of the same release.
 func TestLinesOfTheWorkTree(t *testing.T) {

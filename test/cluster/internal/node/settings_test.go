@@ -1,9 +1,6 @@
 package node
 
 import (
-	"encoding/json"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,38 +18,6 @@ func someSettings(t *testing.T) settings {
 	}
 	t.Cleanup(folder.Release)
 	return newSettings(folder, network.Plan{Slot: 3})
-}
-
-// TestProgramsReadEverySetting checks that each settings file is at the expected path, and that each value in the
-// templates is set.
-func TestProgramsReadEverySetting(t *testing.T) {
-	s := someSettings(t)
-	if err := s.write(); err != nil {
-		t.Fatal(err)
-	}
-	var found []string
-	err := filepath.WalkDir(s.Folder, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		name, err := filepath.Rel(s.Folder, path)
-		found = append(found, name)
-		data, readErr := os.ReadFile(path)
-		if readErr != nil || strings.Contains(string(data), "{{") || strings.Contains(string(data), "<no value>") {
-			t.Errorf("%s (%v):\n%s", name, readErr, data)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []string{
-		"certs.d/10.220.3.1:5000/hosts.toml", "cni/10-cluster.conflist", "containerd.toml", "kube-proxy.yaml", "kubelet.yaml",
-		"resolv.conf",
-	}
-	if !slices.Equal(found, want) {
-		t.Errorf("the settings are %q, want %q", found, want)
-	}
 }
 
 // TestManifestsPullFromTheClustersOwnRegistry checks that every image comes from the cluster's own registry.
@@ -78,31 +43,5 @@ func TestManifestsPullFromTheClustersOwnRegistry(t *testing.T) {
 	}
 	if !strings.Contains(string(data), `clusterIP: "10.221.48.10"`) {
 		t.Error("the address of the name server differs from the one in the kubelet's settings")
-	}
-}
-
-// TestNetworkOfPods checks that the configuration of the network plugins is valid JSON with addresses in the cluster's
-// plan.
-func TestNetworkOfPods(t *testing.T) {
-	data, err := someSettings(t).fill("config/10-cluster.conflist")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var list struct {
-		Plugins []struct {
-			Type string `json:"type"`
-			IPAM struct {
-				Ranges [][]struct {
-					Subnet string `json:"subnet"`
-				} `json:"ranges"`
-			} `json:"ipam"`
-		} `json:"plugins"`
-	}
-	if err := json.Unmarshal(data, &list); err != nil {
-		t.Fatalf("%v:\n%s", err, data)
-	}
-	if len(list.Plugins) == 0 || len(list.Plugins[0].IPAM.Ranges) != 1 ||
-		list.Plugins[0].IPAM.Ranges[0][0].Subnet != "10.222.3.0/24" {
-		t.Errorf("the range of pod addresses is not the range in the plan:\n%s", data)
 	}
 }

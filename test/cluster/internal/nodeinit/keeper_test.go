@@ -67,10 +67,3 @@ func TestOfferWaitsForSocket(t *testing.T) {
 		t.Fatal(err)
 	}
 }
-
-func TestOfferWithoutNeeds(t *testing.T) {
-	k := &keeper{starts: make(chan Command, 1), failures: make(chan error, 1)}
-	if !k.offer(Command{Name: "containerd"}) || len(k.starts) != 1 {
-		t.Error("a program that does not need a socket was not started")
-	}
-}

@@ -2,40 +2,13 @@ package process
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 )
-
-// parentVariable makes the test binary act as a parent that starts one child, writes the child's identity to standard
-// output, and waits to be killed.
-const parentVariable = "PROCESS_TEST_PARENT"
-
-func TestMain(m *testing.M) {
-	if os.Getenv(parentVariable) != "" {
-		playParent()
-	}
-	os.Exit(m.Run())
-}
-
-func playParent() {
-	identity, err := NewGroup().Start(context.Background(),
-		Command{Name: "child", Program: "/bin/sleep", Args: []string{"600"}})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	if err := json.NewEncoder(os.Stdout).Encode(identity); err != nil {
-		os.Exit(1)
-	}
-	select {}
-}
 
 // limited returns a context with a time limit, so that the test fails instead of waiting forever.
 func limited(t *testing.T) context.Context {
@@ -67,61 +40,6 @@ func newGroup(t *testing.T) *Group {
 		}
 	})
 	return g
-}
-
-func TestChildrenDieWithTheirKilledParent(t *testing.T) {
-	parent := exec.CommandContext(t.Context(), "/proc/self/exe")
-	parent.Env = append(os.Environ(), parentVariable+"=1")
-	output, err := parent.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := parent.Start(); err != nil {
-		t.Fatal(err)
-	}
-	var child Identity
-	if err := json.NewDecoder(output).Decode(&child); err != nil {
-		t.Fatal(err)
-	}
-	if !child.Alive() {
-		t.Fatal("the child does not run")
-	}
-	if err := parent.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	if err := child.Wait(limited(t)); err != nil {
-		t.Error(err)
-	}
-	_ = parent.Wait() // the error only reports that the process was killed
-}
-
-func TestKillEndsEveryChild(t *testing.T) {
-	g := NewGroup()
-	var children []Identity
-	for range 3 {
-		children = append(children, start(t, g, "exec sleep 600"))
-	}
-	if err := g.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	for _, child := range children {
-		if child.Alive() {
-			t.Errorf("process %d is alive after Kill", child.PID)
-		}
-	}
-}
-
-func TestExitsNameProcessAndResult(t *testing.T) {
-	g := newGroup(t)
-	start(t, g, "exit 3")
-	select {
-	case exit := <-g.Exits():
-		if exit.Name != "script" || exit.Err == nil || !strings.Contains(exit.Err.Error(), "exit status 3") {
-			t.Errorf("got %+v", exit)
-		}
-	case <-limited(t).Done():
-		t.Fatal("the exit of a child was not reported")
-	}
 }
 
 func TestStartNamesWhatCannotStart(t *testing.T) {
@@ -184,19 +102,6 @@ func waitForFile(t *testing.T, path string) {
 			t.Fatalf("the file %s was not written", path)
 		case <-tick.C:
 		}
-	}
-}
-
-func TestStopIgnoresProcessWithReusedID(t *testing.T) {
-	g := newGroup(t)
-	child := start(t, g, "exec sleep 600")
-	recorded := child
-	recorded.Start-- // as if the recorded process had ended and its ID had been reused
-	if err := recorded.Stop(limited(t), time.Second); err != nil {
-		t.Fatal(err)
-	}
-	if !child.Alive() {
-		t.Error("a process that was not recorded was killed")
 	}
 }
 

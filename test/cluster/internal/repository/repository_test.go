@@ -35,20 +35,6 @@ func TestFindWalksUpPastOtherModules(t *testing.T) {
 	}
 }
 
-func TestFindThisWorkTree(t *testing.T) {
-	root, err := Find(".")
-	if err != nil {
-		t.Fatal(err)
-	}
-	here, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := string(root) + "/test/cluster/internal/repository"; here != want {
-		t.Errorf("Find(.) = %q, so this package would be in %q; it is in %q", root, want, here)
-	}
-}
-
 func TestFindOutsideNamesTheFolder(t *testing.T) {
 	folder := t.TempDir()
 	write(t, filepath.Join(folder, "go.mod"), "module example.com/other\n")

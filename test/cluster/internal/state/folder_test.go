@@ -275,19 +275,3 @@ func TestDownGivesUpOnAHolderItDoesNotKnow(t *testing.T) {
 		t.Errorf("got %v, want an error naming the folder", err)
 	}
 }
-
-func TestInherit(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "cluster")
-	f := create(t, path)
-	heir, err := Inherit(path, f.Lock())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !reflect.DeepEqual(heir.Record(), sample) {
-		t.Errorf("the inherited record is %+v, want %+v", heir.Record(), sample)
-	}
-	if err := heir.Remove(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	absent(t, path)
-}
