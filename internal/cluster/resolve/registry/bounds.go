@@ -38,21 +38,24 @@ func (p *Pool) keep(one *task) {
 	}
 }
 
-// tooLarge returns the namespace that keeps the most besides one task, if it, or all namespaces together, exceed their
-// limit. The stack of that task has not used the data yet, and would cause the same read again.
-func (p *Pool) tooLarge(besides *task) *kept {
+// tooLarge returns a namespace that keeps too much, or the one that keeps the most if all together keep too much. The
+// newest task does not count: its stack has not used the data yet, and would cause the same read again.
+func (p *Pool) tooLarge(newest *task) *kept {
 	var largest *kept
 	size, most := 0, 0
 	for namespace, all := range p.kept {
 		others := all.size
-		if namespace == besides.stack.Namespace {
-			others -= besides.counted
+		if namespace == newest.stack.Namespace {
+			others -= newest.counted
+		}
+		if others > 0 && all.size > maxKept {
+			return all
 		}
 		if size += all.size; others > most {
 			largest, most = all, others
 		}
 	}
-	if largest != nil && (largest.size > maxKept || size > maxInAll) {
+	if size > maxInAll {
 		return largest
 	}
 	return nil

@@ -24,7 +24,7 @@ const (
 )
 
 // These limits bound the memory: the bodies in memory, and those that are converted at the same time. The conversion of
-// a body takes up to three times its size, and of one with nothing but short fields up to twenty times. A list that is
+// a body takes up to three times its size, and of one with only short fields up to twenty times. A list that is
 // converted while it is read takes 32 MiB if its objects have the maximum size.
 var (
 	largeLimits = intake.Limits{Held: 32 << 20, Worked: 8 << 20}
