@@ -214,8 +214,7 @@ func TestMemoryOfAReview(t *testing.T) {
 	}
 }
 
-// TestMemoryOfManyEntries checks that a review with very many short entries takes a bounded amount of memory. Any pod can
-// send one.
+// TestMemoryOfManyEntries checks that a review with very many short entries takes little memory. Any pod can send one.
 func TestMemoryOfManyEntries(t *testing.T) {
 	const size, most = 1 << 20, 40
 	objects := strings.Repeat("{},", size/3) + "{}"
