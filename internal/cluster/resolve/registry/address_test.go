@@ -24,7 +24,7 @@ func TestWrittenAddress(t *testing.T) {
 		"registry.example.com.": true, "r2.example.c0m": true, "xn--bcher-kva.example": true, "a.0xyz": true,
 		"deadbeef":  true,
 		"127.0.0.1": false, "127.0.0.1.": false, "127.0.0.1..": false, "169.254.169.254:80": false, "[::1]:443": false,
-		"[fe80::1%25eth0]": false,
+		"[fe80::1%25eth0]":   false,
 		"[::ffff:127.0.0.1]": false,
 		"2130706433":         false, "0x7f000001": false, "0x7f.1": false, "127.1": false, "0177.0.0.1": false,
 		"127.0.0.09": false,
