@@ -253,6 +253,17 @@ func TestPoolKeepsLittleInAll(t *testing.T) {
 	if size := keptInAll(pool); size > maxInAll {
 		t.Errorf("%d bytes are kept if each namespace has more than those before, want at most %d", size, maxInAll)
 	}
+	pool = NewPool(PoolOptions{})
+	add("full", "small", 1)
+	for i := range maxKept/maxConfig + 1 { // without its last one, the second namespace has less than the first one
+		if i > 0 {
+			add("full", fmt.Sprint(i), maxConfig)
+		}
+		add("over", fmt.Sprint(i), maxConfig)
+	}
+	if size := pool.kept["over"].size; size > maxKept {
+		t.Errorf("%d bytes are kept for a namespace, want at most %d", size, maxKept)
+	}
 }
 
 // keptInAll returns the number of bytes that a pool keeps for all namespaces.
