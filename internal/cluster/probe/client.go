@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
@@ -166,16 +167,35 @@ func checkStatus(path string, code int) error {
 	}
 }
 
+// maxEntries is the maximum number of entries in a response. An entry of two bytes needs a hundred bytes of memory.
+const maxEntries = 10_000
+
 // dataOf returns the list under "data" in a response. The error contains the parameter what, which describes the list,
 // and no part of the response.
 func dataOf[T any](body []byte, what string) ([]T, error) {
 	var answer struct {
-		Data []T `json:"data"`
+		Data json.RawMessage `json:"data"`
 	}
-	if json.Unmarshal(body, &answer) != nil || answer.Data == nil {
-		return nil, &finalError{"the response with the " + what + " is not JSON, or has an unexpected structure"}
+	unexpected := &finalError{"the response with the " + what + " is not JSON, or has an unexpected structure"}
+	if json.Unmarshal(body, &answer) != nil {
+		return nil, unexpected
 	}
-	return answer.Data, nil
+	decoder := json.NewDecoder(bytes.NewReader(answer.Data))
+	if start, err := decoder.Token(); err != nil || start != json.Delim('[') {
+		return nil, unexpected
+	}
+	var list []T
+	for decoder.More() {
+		var entry T
+		switch err := decoder.Decode(&entry); {
+		case err != nil:
+			return nil, unexpected
+		case len(list) == maxEntries:
+			return nil, &finalError{fmt.Sprintf("the response with the %s has more than %d entries", what, maxEntries)}
+		}
+		list = append(list, entry)
+	}
+	return list, nil
 }
 
 // maxVersion is the maximum size of the response to versionPath in bytes.

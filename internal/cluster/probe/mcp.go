@@ -75,5 +75,5 @@ func parseMCPServers(body []byte) ([]v1alpha2.MCPServerStatus, error) {
 	}
 	slices.SortFunc(list, func(a, b v1alpha2.MCPServerStatus) int { return cmp.Compare(a.ID, b.ID) })
 	list = slices.Compact(list)
-	return list[:min(len(list), maxMCPServers)], nil
+	return slices.Clone(list[:min(len(list), maxMCPServers)]), nil // a part would keep all of the list in memory
 }

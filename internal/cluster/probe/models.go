@@ -66,8 +66,9 @@ func parseModels(body []byte) (Models, error) {
 	}
 	slices.SortStableFunc(list, func(a, b v1alpha2.ModelStatus) int { return cmp.Compare(a.ID, b.ID) })
 	list = slices.CompactFunc(list, func(a, b v1alpha2.ModelStatus) bool { return a.ID == b.ID })
-	shown := min(len(list), maxModels)
-	return Models{Listed: list[:shown:shown], LeftOut: int32(len(list) - shown)}, nil //nolint:gosec // bounded by maxAnswer
+	// A part of the list would keep all of it in memory.
+	shown := slices.Clone(list[:min(len(list), maxModels)])
+	return Models{Listed: shown, LeftOut: int32(len(list) - len(shown))}, nil //nolint:gosec // bounded by maxEntries
 }
 
 // named returns the name of a type or a provider, or "" for an invalid name.

@@ -286,3 +286,42 @@ func TestConfigMapsOfManyKeys(t *testing.T) {
 	}
 	runtime.KeepAlive(of)
 }
+
+// tiny is a client whose ConfigMaps have a number of keys with few bytes. The values of different ConfigMaps differ.
+type tiny struct {
+	client.Reader
+	keys int
+}
+
+func (f *tiny) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	into.SetUID(types.UID(key.Name))
+	if configMap, ok := into.(*corev1.ConfigMap); ok {
+		configMap.Data = make(map[string]string, f.keys)
+		for i := range f.keys {
+			configMap.Data[fmt.Sprintf("%x", i)] = fmt.Sprintf("%s%x", key.Name, i)
+		}
+	}
+	return nil
+}
+
+// TestConfigMapsOfTinyKeys checks that a key counts as much as it needs in memory. A ConfigMap of which a stack uses
+// all keys can have tens of thousands of them.
+func TestConfigMapsOfTinyKeys(t *testing.T) {
+	f := &tiny{keys: 10_000}
+	of := resolve.NewConfigMaps(f, f)
+	before := heap()
+	for i := range 40 {
+		use := intent.ConfigMapUse{Name: fmt.Sprint("c", i), Whole: true}
+		stack := types.NamespacedName{Namespace: "loud", Name: fmt.Sprint("stack", i)}
+		if _, err := of.Get(t.Context(), stack, []intent.ConfigMapUse{use}, &resolve.Budget{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 4 {
+		heap() // package unique needs several collections to free its handles
+	}
+	if more := int64(heap()) - int64(before); more > 48<<20 {
+		t.Errorf("%d MiB are kept for ConfigMaps with many keys, want 32 MiB", more>>20)
+	}
+	runtime.KeepAlive(of)
+}

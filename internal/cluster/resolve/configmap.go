@@ -67,26 +67,36 @@ func contentOf(configMap *corev1.ConfigMap, keys []string) *content {
 	return found
 }
 
+// These are the numbers of bytes that a key, and a value that several contents can share, need in addition to their
+// text.
+const (
+	keyBytes   = 64
+	valueBytes = 256
+)
+
 // fixed returns the size of the parts of a content that are not shared with other contents.
 func (c *content) fixed() int {
 	total := len(c.allows) + len(c.controller)
 	for _, key := range c.keys { // also those that the ConfigMap lacks
-		total += len(key)
+		total += keyBytes + len(key)
 	}
 	for key := range c.data {
-		total += len(key)
+		total += keyBytes + len(key)
 	}
 	return total
 }
 
-// size returns the size of a content in bytes.
+// size returns the number of bytes that a content needs in memory.
 func (c *content) size() int {
 	total := c.fixed()
 	for _, value := range c.data {
-		total += len(value.Value())
+		total += sizeOf(value)
 	}
 	return total
 }
+
+// sizeOf returns the number of bytes that a value needs in memory.
+func sizeOf(value unique.Handle[string]) int { return valueBytes + len(value.Value()) }
 
 func (c *content) bytes() map[string][]byte {
 	data := make(map[string][]byte, len(c.data))

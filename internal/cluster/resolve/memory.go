@@ -121,9 +121,9 @@ func (s *share) count(contents map[string]*content, by int) {
 			switch now := before + by; {
 			case now == 0:
 				delete(s.values, value)
-				s.size -= len(value.Value())
+				s.size -= sizeOf(value)
 			case before == 0:
-				s.size += len(value.Value())
+				s.size += sizeOf(value)
 				s.values[value] = now
 			default:
 				s.values[value] = now

@@ -30,9 +30,12 @@ func toHub(older tree, born string) tree {
 		}
 	}
 	exposeToHub(older, hub)
-	if given := fields(lookup(hub, hubProviders)); given != nil {
-		providers := make(tree, len(given))
-		for api, written := range given {
+	given := lookup(hub, hubProviders)
+	if providers := fields(given); providers != nil {
+		if _, shared := given.(tree); shared {
+			providers = maps.Clone(providers)
+		}
+		for api, written := range providers {
 			providers[api] = providersToHub(written)
 		}
 		setAt(hub, hubProviders, providers)

@@ -149,7 +149,11 @@ func member(v any, keys ...string) any {
 	return found
 }
 
-// items returns the items of a value, or nil if the value is not a list.
+// maxItems is the maximum number of items of an opened list. Valid objects have fewer in the lists that conversion
+// reads. Any pod can send a list with millions of items, which take forty times their bytes.
+const maxItems = 5_000
+
+// items returns the items of a value, or nil if the value is not a list or has too many items.
 func items(v any) []any {
 	raw, ok := v.(jsontext.Value)
 	if !ok || raw.Kind() != '[' {
@@ -160,6 +164,9 @@ func items(v any) []any {
 	defer o.close()
 	_, _ = o.ReadToken()
 	for o.PeekKind() != ']' {
+		if len(list) == maxItems {
+			return nil
+		}
 		item, _ := o.value()
 		list = append(list, item)
 	}

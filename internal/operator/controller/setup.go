@@ -80,7 +80,7 @@ type Options struct {
 func newReconciler(
 	cache client.Reader, recorder events.EventRecorder, options Options, apis *caches.APIs,
 ) *Reconciler {
-	indexed := caches.Indexed{Reader: cache}
+	indexed, recorder := caches.Indexed{Reader: cache}, report.Limited(recorder)
 	children := caches.Children{Reader: indexed, APIs: apis, Direct: options.Direct}
 	config := resolve.NewOperatorConfig(options.OperatorConfig, options.OperatorNamespace)
 	stacks := watch.New(indexed, apis, config, recorder, options.OpenShift)

@@ -108,7 +108,7 @@ func (r *Reconciler) pendingClaims(ctx context.Context, stack *stack) ([]status.
 	}
 	var events corev1.EventList
 	if err := r.cache.List(ctx, &events, client.InNamespace(claim.Namespace),
-		client.MatchingFields{caches.FieldClaim: claim.Name}); err != nil {
+		client.MatchingFields{caches.FieldClaim: claim.Name}, client.UnsafeDisableDeepCopy); err != nil { // read-only
 		return nil, fmt.Errorf("list cached events: %w", err)
 	}
 	var last *corev1.Event

@@ -26,8 +26,8 @@ const (
 	// maxMessage is the maximum size, in bytes, of a kept message. The kubelet keeps as much of a container's message, and
 	// the status shows less.
 	maxMessage = 4 << 10
-	// maxNote and maxReason are the same for an event. The status shows less of its message.
-	maxNote, maxReason = 2 << 10, 64
+	// maxNote and maxReason are the same for an event. The API server accepts no longer note in an event of the newer API.
+	maxNote, maxReason = 1 << 10, 64
 	// maxImage is the maximum size, in bytes, of a kept image name. The API server bounds no image name in a pod.
 	maxImage = 1 << 10
 )
@@ -218,9 +218,10 @@ func stripEvent(object any) (any, error) {
 	}
 	kept := &corev1.Event{TypeMeta: event.TypeMeta}
 	stub.Identity(kept, event)
+	kept.Labels, kept.OwnerReferences = nil, nil
 	about := event.InvolvedObject
 	if !caches.IsTrouble(event) || !strings.HasSuffix(about.Name, names.PersistentVolumeClaim("")) ||
-		len(about.Name)+len(about.UID) > maxImage {
+		len(about.Name) > validation.DNS1123SubdomainMaxLength || len(about.UID) > maxReason {
 		return kept, nil
 	}
 	kept.Type, kept.Reason = stub.Short(event.Type, maxReason), stub.Short(event.Reason, maxReason)

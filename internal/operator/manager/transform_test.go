@@ -208,7 +208,11 @@ func TestStripEvent(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
 	about := func(claim, kind, reason, message string) *corev1.Event {
 		return &corev1.Event{
-			ObjectMeta: metav1.ObjectMeta{Name: "e", Namespace: "a"}, Type: kind, Reason: reason, Message: message,
+			ObjectMeta: metav1.ObjectMeta{
+				Name: "e", Namespace: "a", Labels: names.Labels("my"),
+				OwnerReferences: []metav1.OwnerReference{{Name: long[:900], Controller: new(true)}},
+			},
+			Type: kind, Reason: reason, Message: message,
 			InvolvedObject: corev1.ObjectReference{Kind: "PersistentVolumeClaim", Namespace: "a", Name: claim, UID: "u"},
 		}
 	}
@@ -219,10 +223,10 @@ func TestStripEvent(t *testing.T) {
 	}{
 		"a problem":            {about("my-pvc", "Warning", "ProvisioningFailed", "no room"), 512, "no room"},
 		"no volume":            {about("my-pvc", "Normal", "FailedBinding", "no class"), 512, "no class"},
-		"a long problem":       {about("my-pvc", "Warning", long, long), 3 << 10, "xxx"},
+		"a long problem":       {about("my-pvc", "Warning", long, long), 3 << 9, "xxx"},
 		"no problem":           {about("my-pvc", "Normal", long, long), 256, ""},
 		"a claim of no stack":  {about("data", "Warning", "a", long), 256, ""},
-		"a claim's long name":  {about(long+"-pvc", "Warning", "a", long), 256, ""},
+		"a claim's long name":  {about(long[:300]+"-pvc", "Warning", "a", long), 256, ""},
 		"a long kind of event": {about("my-pvc", long, "FailedBinding", "no class"), 512, "no class"},
 	} {
 		kept, err := stripEvent(tc.event)

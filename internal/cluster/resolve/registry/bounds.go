@@ -33,26 +33,29 @@ func (p *Pool) keep(one *task) {
 	}
 	one.place = all.tasks.PushBack(one)
 	all.size += one.counted
-	for all = p.tooLarge(); all != nil; all = p.tooLarge() {
-		oldest := all.tasks.Front().Value.(*task)
-		if oldest == one {
-			return // its stack has not used the data yet, and would cause the same read again
-		}
-		p.forget(oldest.key)
+	for all = p.tooLarge(one); all != nil; all = p.tooLarge(one) {
+		p.forget(all.tasks.Front().Value.(*task).key)
 	}
 }
 
-// tooLarge returns the namespace that keeps the most, if it, or all namespaces together, exceed their limit.
-func (p *Pool) tooLarge() *kept {
+// tooLarge returns a namespace that keeps too much, or the one that keeps the most if all together keep too much. The
+// newest task does not count: its stack has not used the data yet, and would cause the same read again.
+func (p *Pool) tooLarge(newest *task) *kept {
 	var largest *kept
-	size := 0
-	for _, one := range p.kept {
-		size += one.size
-		if largest == nil || one.size > largest.size {
-			largest = one
+	size, most := 0, 0
+	for namespace, all := range p.kept {
+		others := all.size
+		if namespace == newest.stack.Namespace {
+			others -= newest.counted
+		}
+		if others > 0 && all.size > maxKept {
+			return all
+		}
+		if size += all.size; others > most {
+			largest, most = all, others
 		}
 	}
-	if largest != nil && (largest.size > maxKept || size > maxInAll) {
+	if size > maxInAll {
 		return largest
 	}
 	return nil

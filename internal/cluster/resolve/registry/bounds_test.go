@@ -238,11 +238,7 @@ func TestPoolKeepsLittleInAll(t *testing.T) {
 	for i := range 8 * maxKept / maxConfig {
 		add(fmt.Sprint("loud-", i%8), fmt.Sprint(i), maxConfig)
 	}
-	size := 0
-	for _, one := range pool.kept {
-		size += one.size
-	}
-	if size > maxInAll || !has(pool, calm) {
+	if size := keptInAll(pool); size > maxInAll || !has(pool, calm) {
 		t.Errorf("%d bytes are kept, want at most %d; the other namespace: %t", size, maxInAll, has(pool, calm))
 	}
 	for i := range 2 * maxInAll / maxConfig { // each has less than the one that is read last
@@ -251,6 +247,32 @@ func TestPoolKeepsLittleInAll(t *testing.T) {
 	if last := add("last", "my", maxConfig); !has(pool, last) {
 		t.Error("the content that was read last is dropped before its stack uses it")
 	}
+	for i := range 2 * maxInAll / maxConfig { // each has more than every other one
+		add(fmt.Sprint("larger-", i), "my", maxConfig+i)
+	}
+	if size := keptInAll(pool); size > maxInAll {
+		t.Errorf("%d bytes are kept if each namespace has more than those before, want at most %d", size, maxInAll)
+	}
+	pool = NewPool(PoolOptions{})
+	add("full", "small", 1)
+	for i := range maxKept/maxConfig + 1 { // without its last one, the second namespace has less than the first one
+		if i > 0 {
+			add("full", fmt.Sprint(i), maxConfig)
+		}
+		add("over", fmt.Sprint(i), maxConfig)
+	}
+	if size := pool.kept["over"].size; size > maxKept {
+		t.Errorf("%d bytes are kept for a namespace, want at most %d", size, maxKept)
+	}
+}
+
+// keptInAll returns the number of bytes that a pool keeps for all namespaces.
+func keptInAll(pool *Pool) int {
+	size := 0
+	for _, one := range pool.kept {
+		size += one.size
+	}
+	return size
 }
 
 // TestSizeOf checks that everything in an image that its author can make long counts.

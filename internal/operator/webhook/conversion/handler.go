@@ -24,10 +24,10 @@ const (
 )
 
 // These limits bound the memory: the bodies in memory, and those that are converted at the same time. The conversion of
-// a body takes up to three times its size. A list that is converted while it is read takes 32 MiB if its objects have
-// the maximum size.
+// a body takes up to three times its size, and of one with only short fields up to twenty times. A list that is
+// converted while it is read takes 32 MiB if its objects have the maximum size.
 var (
-	largeLimits = intake.Limits{Held: 32 << 20, Worked: 16 << 20}
+	largeLimits = intake.Limits{Held: 32 << 20, Worked: 8 << 20}
 	// An ordinary stack takes a few KiB, so that large reviews never delay it.
 	smallLimits = intake.Limits{Held: 8 << 20, Worked: 4 << 20}
 )

@@ -214,6 +214,38 @@ func TestMemoryOfAReview(t *testing.T) {
 	}
 }
 
+// TestMemoryOfManyEntries checks that a review with very many short entries takes little memory. Any pod can send one.
+func TestMemoryOfManyEntries(t *testing.T) {
+	const size, most = 1 << 20, 40
+	objects := strings.Repeat("{},", size/3) + "{}"
+	for name, content := range map[string]string{
+		"providers of a server": `"spec":{},"status":{"distributionConfig":{"providers":[` + objects + `]}}`,
+		"conditions":            `"spec":{},"status":{"conditions":[` + objects + `]}`,
+		"providers":             `"spec":{"providers":{"inference":[` + objects + `]}}`,
+		"APIs":                  `"spec":{"providers":{` + numbered(size/12) + `"a":{}}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			for version, to := range map[string]string{"v1alpha1": "v1alpha2", "v1alpha2": "v1alpha1"} {
+				object := fmt.Sprintf(`{"apiVersion":"llamastack.io/%s","kind":"LlamaStackDistribution","metadata":{"name":"a"},%s}`,
+					version, content)
+				review := fmt.Sprintf(`{"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1","request":`+
+					`{"uid":"u","desiredAPIVersion":"llamastack.io/%s","objects":[%s]}}`, to, object)
+				request := httptest.NewRequest(http.MethodPost, "/convert", strings.NewReader(review))
+				request.Header.Set("Content-Type", "application/json")
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				answer := &counter{header: http.Header{}}
+				conversion.Handler(logr.Discard()).ServeHTTP(answer, request)
+				runtime.ReadMemStats(&after)
+				times := float64(after.TotalAlloc-before.TotalAlloc) / float64(len(review))
+				if times > most || !strings.HasSuffix(answer.last, `"status":"Success"}}}`) {
+					t.Errorf("to %s: allocated %.0f times the bytes of the review: %s", to, times, answer.last)
+				}
+			}
+		})
+	}
+}
+
 func numbered(n int) string {
 	var b strings.Builder
 	for i := range n {

@@ -145,7 +145,7 @@ func CheckIdentityService(_ context.Context, _, address string, _ syscall.RawCon
 // It rejects every host with other characters than ASCII, because net/http turns some of them, such as full-width
 // digits, into an address. In a request, an international name is in ASCII.
 func CheckWritten(target *url.URL) error {
-	host := strings.TrimSuffix(target.Hostname(), ".")
+	host := strings.TrimRight(target.Hostname(), ".") // some proxies ignore all dots at the end
 	if address, err := netip.ParseAddr(host); err == nil {
 		if !mayBeAsked(address) {
 			return ErrLocal
