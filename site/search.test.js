@@ -72,8 +72,8 @@ nodeport | how-to/expose
 grafana | how-to/monitor
 gke | how-to/install
 scale to zero | how-to/several-replicas
-memory | explanation/sizing
-start time | explanation/sizing
+memory | explanation/sizing reference/distributions
+start time | reference/distributions
 how do I install | how-to/install
 custom image | how-to/own-image
 where is my data | explanation/data
