@@ -80,6 +80,10 @@ LOADED = re.compile(r"<(?:script|img|iframe)\b[^>]*\bsrc=[\"']?(?:https?:)?//|"
 # Names such as CrashLoopBackOff or LLAMA_STACK_LOGGING. The index contains their parts, and here the whole names.
 NAME = re.compile(r"\b(?:[A-Za-z]*[a-z0-9][A-Z]|[A-Z]{2,}[a-z]|[A-Za-z]+(?:_|\.[a-z]))[A-Za-z0-9_./]*\b")
 
+# In the theme's worker: the comparison that finds the words of a question that a page lacks. The words of the index are
+# stems, and the words of the question are not.
+MISSES = r"(\w+\[\w+\])\.startsWith\((\w+\.term)\)"
+
 
 def improve_search(site, root):
     """Adds weights, other words and whole names to the search index, and stems the words of questions."""
@@ -96,8 +100,16 @@ def improve_search(site, root):
             entry["names"] = names
     path.write_text(json.dumps(index, separators=(",", ":")), encoding="utf-8")
     for worker in (site / "assets" / "javascripts" / "workers").glob("search.*.js"):
-        worker.write_text(worker.read_text(encoding="utf-8") + (root / "site" / "search.js").read_text(encoding="utf-8"),
-                          encoding="utf-8")
+        text = replace_once(worker, MISSES, r"\1.startsWith(lunr.stemmer(new lunr.Token(\2)).toString())")
+        worker.write_text(text + (root / "site" / "search.js").read_text(encoding="utf-8"), encoding="utf-8")
+
+
+def replace_once(path, pattern, replacement):
+    """Returns the text of a script of the theme with the only match replaced."""
+    text, count = re.subn(pattern, replacement, path.read_text(encoding="utf-8"))
+    if count != 1:
+        raise ValueError(f"{path.name} of the theme has {count} matches of {pattern}; correct the hook")
+    return text
 
 
 def on_post_build(config, **_):
@@ -109,12 +121,8 @@ def on_post_build(config, **_):
         if folder.is_dir():
             shutil.copytree(folder, site / folder.name, dirs_exist_ok=True)
     for bundle in (site / "assets" / "javascripts").glob("bundle.*.js"):
-        text = bundle.read_text(encoding="utf-8")
         for pattern, replacement in ACCESSIBLE:
-            text, count = re.subn(pattern, replacement, text)
-            if count != 1:
-                raise ValueError(f"{bundle.name} of the theme has {count} matches of {pattern}; correct the hook")
-        bundle.write_text(text, encoding="utf-8")
+            bundle.write_text(replace_once(bundle, pattern, replacement), encoding="utf-8")
     for page in sorted(site.rglob("*.html")):
         if found := LOADED.search(page.read_text(encoding="utf-8")):
             raise ValueError(f"{page.relative_to(site)} loads a file from another host: {found[0]}")

@@ -16,11 +16,14 @@ lunr.Index.prototype.search = function (question) {
   }).join(' '))
 }
 
-// The index contains stems of words. The theme does not stem the words of a question, because their ends can be missing.
+// The index contains stems of words, and no words such as "a" and "what". The theme does not stem the words of a question,
+// because their ends can be missing, so "a" would match each word that begins with it.
 const query = lunr.Index.prototype.query
 lunr.Index.prototype.query = function (fill) {
   return query.call(this, question => {
     fill.call(question, question)
+    const rare = question.clauses.filter(({ term }) => lunr.stopWordFilter(term.replace(/\*$/, '')))
+    if (rare.length) question.clauses = rare
     for (const clause of question.clauses) {
       const [, word, wildcard] = clause.term.match(/^(.*?)(\*?)$/)
       clause.term = lunr.stemmer(new lunr.Token(word)).toString() + wildcard

@@ -10,7 +10,7 @@ const vm = require('node:vm')
 const questions = `
 kserve | how-to/vllm how-to/expose
 velero | how-to/backup-and-restore
-service mesh | explanation/network how-to/pods
+service mesh | how-to/network-policy
 quota | how-to/cors-and-quotas how-to/tenants
 upgrade 0.7 to 1.5 | how-to/choose-and-upgrade-release
 upgrade | how-to/choose-and-upgrade-release how-to/upgrade-operator
@@ -65,6 +65,19 @@ VLLM_URL | how-to/vllm
 ImagePullBackOff | troubleshooting/pods-do-not-start
 delete | how-to/uninstall how-to/volumes
 logs | how-to/inspect-a-stack reference/cli/logs
+python client | how-to/call-the-server
+javascript | how-to/call-the-server
+environment variables | how-to/pods
+nodeport | how-to/expose
+grafana | how-to/monitor
+gke | how-to/install
+scale to zero | how-to/several-replicas
+memory | explanation/sizing reference/distributions
+start time | reference/distributions
+how do I install | how-to/install
+custom image | how-to/own-image
+where is my data | explanation/data
+supported versions | explanation/versions how-to/choose-and-upgrade-release
 `
 
 // The worker has the interface of a browser's worker. The function returns what it answers to a message.
@@ -94,6 +107,11 @@ async function main (site) {
     const found = [...new Set(items.map(([section]) => section.location.replace(/\/?(#.*)?$/, '')))]
     const rank = found.findIndex(page => pages.split(' ').includes(page)) + 1
     first += rank === 1
+    // A result shows the words that its page lacks. For a question of one word, the first page has it.
+    if (/^[a-z]+$/.test(question) && items[0]?.[0].terms[question] === false) {
+      failed++
+      console.error(`${question}: the result ${found[0]} shows it as a missing word`)
+    }
     if (rank < 1 || rank > 3) {
       failed++
       console.error(`${question}: the rank of ${pages} is ${rank || 'none'}; the first are ${found.slice(0, 3).join(' ')}`)

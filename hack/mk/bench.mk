@@ -48,6 +48,13 @@ bench-webhook: cluster-tool ## Attack the webhook port without credentials, and 
 bench-external: $(NODE_NEEDS) ## Measure how much external providers add to the start of real pods, on a new node (root, Linux)
 	@$(BIN)/cluster run --node -- $(GO) test -tags=node,all -run '^$$' -bench ExternalProviders -benchtime 3x -timeout 1h ./test/node
 
+.PHONY: bench-servers
+bench-servers: ## Measure the memory and the start of the real servers, and print a table (minutes) [RELEASES="0.7 1.5", all]
+	@mkdir -p $(CACHE)/bench; rm -f $(CACHE)/bench/servers.md; \
+	RELEASES="$(or $(RELEASES),all)" SIZING_TABLE=$(abspath $(CACHE))/bench/servers.md \
+		$(GO) test -tags=server$(comma)sizing -count=1 -timeout=3h -run='^TestSizing$$' ./test/server/boot; \
+	cat $(CACHE)/bench/servers.md
+
 .PHONY: bench-conversion
 bench-conversion: cluster-tool ## Convert 1.5 MiB stacks for a real API server, and 300 MiB ConversionReview objects, within the memory of the shipped container (minutes)
 	@export $(ASSETS); $(GO) test ./test/webhook -run '^$$' -bench Large -benchtime 1x -timeout 1h

@@ -227,6 +227,8 @@ func TestUsageErrors(t *testing.T) {
 		want string
 	}{
 		"no file":         {[]string{"render"}, "name a manifest with --filename FILE or a folder with --kustomize FOLDER"},
+		"file without -f": {[]string{"render", "stack.yaml"}, `"stack.yaml": name a manifest with --filename: kubectl-llamastack render -f stack.yaml`},
+		"also validate":   {[]string{"validate", "stack.yaml"}, `"stack.yaml": name a manifest with --filename`},
 		"missing file":    {[]string{"render", "-f", "nowhere.yaml"}, "nowhere.yaml"},
 		"unknown output":  {[]string{"render", "-f", samples, "-o", "json"}, `--output: "json" is not a valid value; use one of config, objects, all, env`},
 		"unknown command": {[]string{"rendr"}, `unknown command "rendr" for "kubectl-llamastack"; did you mean "render"?`},

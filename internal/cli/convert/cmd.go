@@ -78,7 +78,7 @@ func Command(streams app.Streams) *cobra.Command {
 		Short:   "Convert manifests to another version, with comments on the changes",
 		Long:    convertHelp,
 		Example: convertExample,
-		Args:    cobra.NoArgs,
+		Args:    manifests.NoArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return runConvert(command.InOrStdin(), streams, options)
 		},

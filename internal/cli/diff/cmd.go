@@ -77,7 +77,7 @@ func Command(streams app.Streams, version string) *cobra.Command {
 		Short:   "Show the effects of an edit to a stack before you apply it",
 		Long:    diffHelp,
 		Example: diffExample,
-		Args:    cobra.NoArgs,
+		Args:    manifests.NoArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			ctx, stop := app.Interruptible(command)
 			defer stop()

@@ -74,7 +74,7 @@ func Command(streams app.Streams) *cobra.Command {
 		Short:   "Print the server's config.yaml, or the objects that the operator would apply",
 		Long:    renderHelp,
 		Example: renderExample,
-		Args:    cobra.NoArgs,
+		Args:    manifests.NoArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return runRender(command.InOrStdin(), streams, options)
 		},

@@ -47,12 +47,22 @@ func (s *Sources) AddFlags(command *cobra.Command) {
 		"file with the operator's ConfigMap, "+names.OperatorConfigMap+", whose settings the command uses")
 	flags.StringArrayVarP(&s.Kustomizations, "kustomize", "k", nil,
 		"folder with a kustomization.yaml, which kubectl builds; can be repeated")
-	command.PreRunE = func(*cobra.Command, []string) error {
+	command.PreRunE = func(_ *cobra.Command, args []string) error {
 		if len(s.Files)+len(s.Kustomizations) == 0 {
-			return errors.New("name a manifest with --filename FILE or a folder with --kustomize FOLDER")
+			return cmp.Or(NoArguments(command, args), errMissing)
 		}
 		return nil
 	}
+}
+
+var errMissing = errors.New("name a manifest with --filename FILE or a folder with --kustomize FOLDER")
+
+// NoArguments returns an error that shows how to name a manifest, if there is an argument.
+func NoArguments(command *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%q: name a manifest with --filename: %s -f %[1]s", args[0], command.CommandPath())
 }
 
 // AddSelector adds the flag that selects stacks by their labels.
