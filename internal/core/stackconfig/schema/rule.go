@@ -116,7 +116,8 @@ func (r Rule) check(path *yamlnode.Path, given map[string]presence) *Problem {
 	case r.Kind == Exclusive && len(there) > 1 && there[0] == r.Keys[0]:
 		return &Problem{Kind: ConflictingKeys, Path: below(path, there[1]), Want: there[0], Fatal: true}
 	case r.Kind == Together && len(there) > 0 && len(with[absent]) > 0:
-		return &Problem{Kind: IncompleteKeys, Path: below(path, there[0]), Want: strings.Join(with[absent], ", "), Fatal: true}
+		missing := strings.Join(with[absent], ", ")
+		return &Problem{Kind: IncompleteKeys, Path: below(path, there[0]), Want: missing, Fatal: true}
 	case r.Kind == AnyOf && len(with[absent]) == len(r.Keys):
 		return &Problem{Kind: MissingChoice, Path: path.String(), Want: strings.Join(r.Keys, ", ") + r.when(), Fatal: true}
 	}

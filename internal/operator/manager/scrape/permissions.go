@@ -44,10 +44,11 @@ func (p *permissions) allow(r *http.Request, token string, client *authenticatio
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), reviewTimeout)
 	defer cancel()
-	review, err := p.reviews.Create(ctx, &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+	asked := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
 		User: client.Username, UID: client.UID, Groups: client.Groups, Extra: extra,
 		NonResourceAttributes: &authorizationv1.NonResourceAttributes{Verb: verb, Path: r.URL.Path},
-	}}, metav1.CreateOptions{})
+	}}
+	review, err := p.reviews.Create(ctx, asked, metav1.CreateOptions{})
 	if err != nil {
 		return false, fmt.Errorf("authorize user %q: %w", client.Username, err)
 	}
