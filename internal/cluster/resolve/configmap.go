@@ -22,8 +22,8 @@ import (
 )
 
 // ConfigMaps reads referenced ConfigMaps. The manager caches only their metadata. ConfigMaps reads the content of a
-// ConfigMap again when its resource version changes, and remembers the content while a stack refers to it. All stacks in
-// a namespace share what they read.
+// ConfigMap again when its resource version changes, and remembers the content while a stack refers to it. The stacks
+// of a namespace share what they read.
 type ConfigMaps struct {
 	cache      client.Reader
 	direct     client.Reader

@@ -76,6 +76,7 @@ func Decide(live *appsv1.Deployment, replicaSets []appsv1.ReplicaSet, rendered R
 	}
 	o := observe(live, replicaSets, rendered)
 	o.rendered = o.keepReplicas()
+	o.rendered.Record.Applied = o.record.Applied
 	if generation, stale := o.newerGeneration(); stale {
 		decision := o.stop(fmt.Sprintf("the operator has already rendered generation %d, and is waiting until its cache contains this generation", generation))
 		decision.NewerGeneration = true

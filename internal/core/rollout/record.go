@@ -73,6 +73,9 @@ type Record struct {
 	// External holds the metadata of the images of external providers, in installation order. An entry remains in force
 	// while the provider's image does not change.
 	External []External `json:"external,omitempty"`
+	// Applied holds a seal (see apply.Seal) of each ConfigMap that was applied before the Deployment, by name. An operator
+	// that starts does not read a ConfigMap whose seal is the same.
+	Applied map[string]string `json:"applied,omitempty"`
 }
 
 // ByPredecessor takes the place of a Record if an operator for v1alpha1 was the last to write the template. This
