@@ -21,7 +21,7 @@ const (
 	deniedFor  = 30 * time.Second
 )
 
-// permissions authorizes clients. The authorizer of k8s.io/apiserver does the same, but links a fifth of an API server.
+// permissions authorizes clients, like the authorizer of k8s.io/apiserver, which links CEL, gRPC and OpenTelemetry.
 type permissions struct {
 	reviews authorizationclient.SubjectAccessReviewInterface
 	answers *cache.LRUExpireCache
