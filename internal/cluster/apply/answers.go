@@ -1,8 +1,11 @@
 package apply
 
 import (
+	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -136,6 +139,37 @@ func (m *answers) forget(owner types.NamespacedName) {
 
 func keyOf(object *unstructured.Unstructured) objectKey {
 	return objectKey{gvk: object.GroupVersionKind(), name: object.GetName()}
+}
+
+// Seal returns a digest of a desired object and of the version of the live object in which it is in force.
+func Seal(wanted *unstructured.Unstructured, live client.Object) string {
+	digest := digestOf(wanted)
+	whole := sha256.Sum256(fmt.Appendf(digest[:], "%s/%s", live.GetUID(), live.GetResourceVersion()))
+	return hex.EncodeToString(whole[:sealBytes])
+}
+
+// sealBytes is the length of a seal, which is in an annotation.
+const sealBytes = 12
+
+// Recall makes the Applier treat each object of a kind in MetadataOnly as in force if the object has the recorded seal,
+// so that a new Applier does not read it. The seals are recorded by the names of the objects.
+func (a *Applier) Recall(
+	ctx context.Context, owner Owner, wanted []*unstructured.Unstructured, seals map[string]string,
+) error {
+	for _, object := range wanted {
+		seal := seals[object.GetName()]
+		if seal == "" || !a.metadataOnly.Has(object.GroupVersionKind()) || a.answers.knows(owner.Key(), object) {
+			continue
+		}
+		cached, err := a.cached(ctx, object)
+		if err != nil {
+			return err
+		}
+		if cached != nil && Seal(object, cached) == seal {
+			a.answers.remember(owner.Key(), object, cached, false)
+		}
+	}
+	return nil
 }
 
 // digestOf returns a digest of a desired object. The digest is stable, because json.Marshal sorts the keys of maps.

@@ -639,3 +639,33 @@ func TestForget(t *testing.T) {
 		t.Errorf("%d reads after Forget, want 1", reads)
 	}
 }
+
+// TestRecall checks that an Applier without stored responses reads no ConfigMap whose version is recorded, and that it
+// reads and reverts a ConfigMap that has changed since then.
+func TestRecall(t *testing.T) {
+	b := newBench(t)
+	wanted := b.child(t, configText)
+	b.apply(t, wanted)
+	seals := map[string]string{wanted.GetName(): apply.Seal(wanted, b.get(t, configMaps, wanted.GetName()))}
+	again := func(wanted *unstructured.Unstructured) (reads int64, outcomes []apply.Outcome) {
+		t.Helper()
+		b.restart(t)
+		b.counter.reads.Store(0)
+		if err := b.applier.Recall(t.Context(), b.owner, []*unstructured.Unstructured{wanted}, seals); err != nil {
+			t.Fatal(err)
+		}
+		outcomes = b.apply(t, wanted)
+		return b.counter.reads.Load(), outcomes
+	}
+	if reads, outcomes := again(wanted); reads != 0 || !slices.Equal(outcomes, []apply.Outcome{apply.Unchanged}) {
+		t.Errorf("an unchanged ConfigMap: %d reads, %v", reads, outcomes)
+	}
+	other := wanted.DeepCopy()
+	other.SetLabels(map[string]string{"by": "tester", "of": "my", "new": "label"})
+	if reads, outcomes := again(other); reads != 1 || !slices.Equal(outcomes, []apply.Outcome{apply.Configured}) {
+		t.Errorf("another desired state: %d reads, %v", reads, outcomes)
+	}
+	if reads, outcomes := again(wanted); reads != 1 || !slices.Equal(outcomes, []apply.Outcome{apply.Configured}) {
+		t.Errorf("another version of the ConfigMap: %d reads, %v", reads, outcomes)
+	}
+}

@@ -202,7 +202,15 @@ func dataOf[T any](body []byte, what string) ([]T, error) {
 const maxVersion = 4 << 10
 
 // versionForm matches valid versions. The status shows the version, so it must not be arbitrary text from a server.
-var versionForm = regexp.MustCompile(`^[0-9][0-9A-Za-z.+_-]{0,62}$`)
+var versionForm = form{regexp.MustCompile(`^[0-9][0-9A-Za-z.+_-]*$`), 63}
+
+// form is a pattern for text with a maximum length. With the length, the pattern would need a state for each character.
+type form struct {
+	pattern *regexp.Regexp
+	most    int
+}
+
+func (f form) matches(text string) bool { return len(text) <= f.most && f.pattern.MatchString(text) }
 
 // parseVersion parses {"version": "0.7.1"}.
 func parseVersion(body []byte) (string, error) {
@@ -212,7 +220,7 @@ func parseVersion(body []byte) (string, error) {
 	if json.Unmarshal(body, &answer) != nil { // the error can quote the response
 		return "", &finalError{"the response with the version is not JSON, or has an unexpected structure"}
 	}
-	if !versionForm.MatchString(answer.Version) {
+	if !versionForm.matches(answer.Version) {
 		return "", &finalError{"the response has no valid version"}
 	}
 	return answer.Version, nil

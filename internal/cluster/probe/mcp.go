@@ -69,7 +69,7 @@ func parseMCPServers(body []byte) ([]v1alpha2.MCPServerStatus, error) {
 		entry := &data[i]
 		isGroup := entry.Group != "" && len(entry.Endpoint) > 0 && string(entry.Endpoint) != "null"
 		isConnector := entry.Connector != "" && cmp.Or(entry.ConnectorType, "mcp") == "mcp"
-		if id := cmp.Or(entry.Connector, entry.Group); (isGroup || isConnector) && nameForm.MatchString(id) {
+		if id := cmp.Or(entry.Connector, entry.Group); (isGroup || isConnector) && nameForm.matches(id) {
 			list = append(list, v1alpha2.MCPServerStatus{ID: id})
 		}
 	}

@@ -14,7 +14,7 @@ import (
 const maxModels = 20
 
 // modelForm matches valid public IDs of models. The status shows these IDs.
-var modelForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:/@+-]{0,255}$`)
+var modelForm = form{regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:/@+-]*$`), 256}
 
 // Models is a server's list of models.
 type Models struct {
@@ -60,7 +60,7 @@ func parseModels(body []byte) (Models, error) {
 	}
 	list := []v1alpha2.ModelStatus{}
 	for i := range data {
-		if model := data[i].model(); modelForm.MatchString(model.ID) {
+		if model := data[i].model(); modelForm.matches(model.ID) {
 			list = append(list, model)
 		}
 	}
@@ -73,7 +73,7 @@ func parseModels(body []byte) (Models, error) {
 
 // named returns the name of a type or a provider, or "" for an invalid name.
 func named(name string) string {
-	if !nameForm.MatchString(name) {
+	if !nameForm.matches(name) {
 		return ""
 	}
 	return name

@@ -18,7 +18,7 @@ const (
 )
 
 // nameForm matches valid names of APIs, providers and their types. The status shows these names.
-var nameForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,127}$`)
+var nameForm = form{regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:/-]*$`), 128}
 
 // providerEntry is an entry in the list of providers.
 type providerEntry struct {
@@ -44,7 +44,7 @@ func parseProviders(body []byte) ([]v1alpha2.ProviderInfo, error) {
 	}
 	list := []v1alpha2.ProviderInfo{}
 	for _, p := range data {
-		if !nameForm.MatchString(p.API) || !nameForm.MatchString(p.ID) || !nameForm.MatchString(p.Type) {
+		if !nameForm.matches(p.API) || !nameForm.matches(p.ID) || !nameForm.matches(p.Type) {
 			continue
 		}
 		list = append(list, v1alpha2.ProviderInfo{

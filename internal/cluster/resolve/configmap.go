@@ -3,6 +3,7 @@ package resolve
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,7 +22,8 @@ import (
 )
 
 // ConfigMaps reads referenced ConfigMaps. The manager caches only their metadata. ConfigMaps reads the content of a
-// ConfigMap again when its resource version changes, and remembers the content while a stack refers to it.
+// ConfigMap again when its resource version changes, and remembers the content while a stack refers to it. The stacks
+// of a namespace share what they read.
 type ConfigMaps struct {
 	cache      client.Reader
 	direct     client.Reader
@@ -30,15 +32,29 @@ type ConfigMaps struct {
 	memory *memory
 }
 
-// content is the needed content of one version of a ConfigMap.
-type content struct {
+// version identifies the given keys of one version of a ConfigMap. All versions have the same size, because a stack can
+// need many keys with long names.
+type version struct {
+	name            types.NamespacedName
 	uid             types.UID
 	resourceVersion string
-	controller      types.UID
+	keys            [sha256.Size]byte
+}
+
+func newVersion(configMap metav1.Object, keys []string) version {
+	return version{
+		name: types.NamespacedName{Namespace: configMap.GetNamespace(), Name: configMap.GetName()},
+		uid:  configMap.GetUID(), resourceVersion: configMap.GetResourceVersion(),
+		keys: sha256.Sum256(fmt.Appendf(nil, "%t %q", keys == nil, keys)),
+	}
+}
+
+// content is the needed content of one version of a ConfigMap.
+type content struct {
+	version    version
+	controller types.UID
 	// allows is the value of the annotation that names the namespaces whose stacks may read the ConfigMap.
 	allows string
-	// keys are the keys that were needed. Nil means all keys.
-	keys []string
 	// data holds handles, so that equal values share memory, even in ConfigMaps of different stacks.
 	data map[string]unique.Handle[string]
 }
@@ -47,8 +63,8 @@ type content struct {
 // under keys that the stack does not use.
 func contentOf(configMap *corev1.ConfigMap, keys []string) *content {
 	found := &content{
-		uid: configMap.UID, resourceVersion: configMap.ResourceVersion, keys: keys,
-		allows: configMap.Annotations[names.AnnotationAllowNamespaces], data: map[string]unique.Handle[string]{},
+		version: newVersion(configMap, keys),
+		allows:  configMap.Annotations[names.AnnotationAllowNamespaces], data: map[string]unique.Handle[string]{},
 	}
 	if controller := metav1.GetControllerOfNoCopy(configMap); controller != nil {
 		found.controller = controller.UID
@@ -77,9 +93,6 @@ const (
 // fixed returns the size of the parts of a content that are not shared with other contents.
 func (c *content) fixed() int {
 	total := len(c.allows) + len(c.controller)
-	for _, key := range c.keys { // also those that the ConfigMap lacks
-		total += keyBytes + len(key)
-	}
 	for key := range c.data {
 		total += keyBytes + len(key)
 	}
@@ -172,7 +185,7 @@ func (c *ConfigMaps) asked(ctx context.Context, stack types.NamespacedName, use 
 		return nil, nil
 	}
 	name := types.NamespacedName{Namespace: cmp.Or(use.Namespace, stack.Namespace), Name: use.Name}
-	found, err := c.read(ctx, user{stack: stack}, name, use.ID(), use.NeededKeys())
+	found, err := c.read(ctx, user{stack: stack}, name, use.NeededKeys())
 	if err == nil && found != nil &&
 		!facts.MayRead(use, map[string]string{names.AnnotationAllowNamespaces: found.allows}, stack.Namespace) {
 		return nil, nil
@@ -216,20 +229,17 @@ func (c *ConfigMaps) notFound(use intent.ConfigMapUse, namespace string) string 
 		use.Name, use.Namespace, names.AnnotationAllowNamespaces, namespace, namespace)
 }
 
-// read returns the needed keys of one ConfigMap, or nil if it does not exist. The parameter id is the key under which
-// the content is remembered.
+// read returns the needed keys of one ConfigMap, or nil if it does not exist.
 func (c *ConfigMaps) read(
-	ctx context.Context, of user, key types.NamespacedName, id string, keys []string,
+	ctx context.Context, of user, key types.NamespacedName, keys []string,
 ) (*content, error) {
 	metadata := &metav1.PartialObjectMetadata{}
 	metadata.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
 	if err := c.cache.Get(ctx, key, metadata); err != nil {
 		return nil, ignoreNotFound(err, key.Name)
 	}
-	before := c.memory.find(of, id)
-	if before != nil && before.uid == metadata.UID && before.resourceVersion == metadata.ResourceVersion &&
-		slices.Equal(before.keys, keys) {
-		return before, nil
+	if known := c.memory.find(of, newVersion(metadata, keys)); known != nil {
+		return known, nil
 	}
 	var configMap corev1.ConfigMap
 	// With a resource version, the API server can serve the read from its cache.
@@ -253,7 +263,7 @@ func (c *ConfigMaps) KeptBase(
 	ctx context.Context, stack types.NamespacedName, owner types.UID, name string,
 ) ([]byte, error) {
 	of, keys := user{stack: stack, base: true}, []string{names.BaseFile}
-	found, err := c.read(ctx, of, types.NamespacedName{Namespace: stack.Namespace, Name: name}, name, keys)
+	found, err := c.read(ctx, of, types.NamespacedName{Namespace: stack.Namespace, Name: name}, keys)
 	if err != nil || found == nil || found.controller != owner {
 		return nil, err
 	}

@@ -35,6 +35,13 @@ type share struct {
 	order   list.List // of *remembered, least recently used first
 	values  map[unique.Handle[string]]int
 	size    int
+	// shared holds each content once, with the number of its users.
+	shared map[version]*shared
+}
+
+type shared struct {
+	content *content
+	users   int
 }
 
 // remembered holds the contents for one user, by the ID of the reference.
@@ -45,13 +52,19 @@ type remembered struct {
 
 func newMemory() *memory { return &memory{shares: map[string]*share{}} }
 
-// find returns a content, or nil if it is not remembered. Callers must not change it.
-func (m *memory) find(of user, id string) *content {
+// find returns a version that any stack in the namespace of the user remembers, or nil. Callers must not change it.
+func (m *memory) find(of user, wanted version) *content {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if s := m.shares[of.stack.Namespace]; s != nil && s.entries[of] != nil {
-		s.order.MoveToBack(s.entries[of])
-		return s.entries[of].Value.(*remembered).contents[id] //nolint:forcetypeassert // the list has one type
+	s := m.shares[of.stack.Namespace]
+	if s == nil {
+		return nil
+	}
+	if entry := s.entries[of]; entry != nil {
+		s.order.MoveToBack(entry)
+	}
+	if known := s.shared[wanted]; known != nil {
+		return known.content
 	}
 	return nil
 }
@@ -66,7 +79,9 @@ func (m *memory) put(of user, contents map[string]*content) {
 	}
 	s := m.shares[of.stack.Namespace]
 	if s == nil {
-		s = &share{entries: map[user]*list.Element{}, values: map[unique.Handle[string]]int{}}
+		s = &share{
+			entries: map[user]*list.Element{}, values: map[unique.Handle[string]]int{}, shared: map[version]*shared{},
+		}
 		m.shares[of.stack.Namespace] = s
 	}
 	s.entries[of] = s.order.PushBack(&remembered{of, contents})
@@ -112,9 +127,17 @@ func (m *memory) forget(of user) {
 	}
 }
 
-// count adds or removes the values of contents.
+// count adds or removes contents and their values.
 func (s *share) count(contents map[string]*content, by int) {
 	for _, content := range contents {
+		known := s.shared[content.version]
+		if known == nil {
+			known = &shared{content: content}
+			s.shared[content.version] = known
+		}
+		if known.users += by; known.users == 0 {
+			delete(s.shared, content.version)
+		}
 		s.size += by * content.fixed()
 		for _, value := range content.data {
 			before := s.values[value]

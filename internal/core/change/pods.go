@@ -71,8 +71,7 @@ func pods(in Input, objects []Object) (Pods, error) {
 	if in.Held != "" {
 		found.Why = append(found.Why, "the operator also applies the changes that it held back: "+in.Held)
 	}
-	found.replace(in)
-	return found, nil
+	return found, found.replace(in)
 }
 
 // firstPods returns the effect on the pods if there is no plan of a running stack.
@@ -89,18 +88,28 @@ func firstPods(in Input) Pods {
 }
 
 // replace describes the replacement of the pods. If the stack is scaled to zero, it sets Restart to Stays.
-func (p *Pods) replace(in Input) {
+func (p *Pods) replace(in Input) error {
 	deployment := in.After.Rendered.Deployment
 	if wanted := deployment.Spec.Replicas; wanted != nil && *wanted == 0 {
 		p.Restart, p.How = Stays, "the stack is scaled to zero, so no pod is running; the change takes effect when the next pod starts"
-		return
+		return nil
 	}
 	recreates := *deployment.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType
 	p.How = "the earlier pods serve requests until the new pods are ready"
 	if recreates {
 		p.How = "the earlier pods stop before the new pods start, so the server is not available during the change"
 	}
-	p.TriesFirst, p.Preflight = preflight(in, recreates)
+	alike := false
+	if in.Held == "" {
+		var err error
+		before := in.Before.Rendered
+		alike, err = in.After.Rendered.StartsAlike(before.Record, before.Deployment.Spec.Template)
+		if err != nil {
+			return err
+		}
+	}
+	p.TriesFirst, p.Preflight = preflight(in, recreates, alike)
+	return nil
 }
 
 // sameInputs reports whether both plans have the same inputs to the pod template.
@@ -167,15 +176,17 @@ func causes(was, is rollout.Inputs) []string {
 }
 
 // preflight reports whether the operator tests the change in a separate pod first, and why.
-func preflight(in Input, recreates bool) (runs bool, reason string) {
+func preflight(in Input, recreates, startsAlike bool) (runs bool, reason string) {
 	switch {
 	case in.Serving != nil && *in.Serving == 0:
 		return false, "no pod serves requests, so a failed change causes no outage"
-	case in.After.TriesChanges():
+	case in.After.TriesChange(startsAlike):
 		return true, "the operator tests the change in a separate pod before it replaces the running pods"
 	case in.After.PreflightMode() == "" && in.After.Rendered.Inputs.Compat != "":
 		return false, "by default, a stack that was created as v1alpha1 has no preflight; set spec.workload.preflight to " +
 			"Always to test changes"
+	case startsAlike && recreates:
+		return false, "the change cannot prevent the server from starting"
 	case in.After.PreflightMode() == v1alpha2.PreflightNever:
 		return false, "spec.workload.preflight is Never"
 	case !recreates:

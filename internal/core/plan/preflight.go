@@ -36,14 +36,15 @@ func (p *Plan) storesOf(in Input) stores {
 	return stores{config: config, distribution: in.Distribution, intent: in.Intent}
 }
 
-// TriesChanges reports whether the operator tests a change in a separate pod before it replaces the running pods
+// TriesChange reports whether the operator tests a change in a separate pod before it replaces the running pods
 // (decision 0012). If spec.workload.preflight is Auto or unset, the operator tests the change only if this is useful
 // and safe. It is useful if the old pods stop before the new pods start. It is safe if the server is not known to store
 // data outside its own files, the user sets no command, and the pods request no devices, which may be scarce. In
 // addition, the pods must not mount volumes that outlive them, except those with the server's data or model files. An
 // unknown configuration is the most likely to fail, so the operator tests it. For a stack that
-// was created as v1alpha1, the operator tests changes only if the spec sets the field.
-func (p *Plan) TriesChanges() bool {
+// was created as v1alpha1, the operator tests changes only if the spec sets the field. startsAlike reports whether the
+// change cannot prevent the server from starting (see rollout.Rendered.StartsAlike).
+func (p *Plan) TriesChange(startsAlike bool) bool {
 	spec, mode := &p.input.Stack.Spec, v1alpha2.PreflightMode("")
 	if spec.Workload != nil {
 		mode = spec.Workload.Preflight
@@ -51,7 +52,7 @@ func (p *Plan) TriesChanges() bool {
 	switch {
 	case mode == v1alpha2.PreflightAlways:
 		return true
-	case mode == v1alpha2.PreflightNever, mode == "" && profile.Of(p.input.Stack.Annotations).NoPreflight:
+	case startsAlike, mode == v1alpha2.PreflightNever, mode == "" && profile.Of(p.input.Stack.Annotations).NoPreflight:
 		return false
 	}
 	deployment := p.Rendered.Deployment.Spec

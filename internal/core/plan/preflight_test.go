@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 )
 
-func TestTriesChanges(t *testing.T) {
+func TestTriesChange(t *testing.T) {
 	const models = "resources: {models: [llama]}\n"
 	for _, tc := range []struct {
 		name, spec string
@@ -66,8 +66,12 @@ func TestTriesChanges(t *testing.T) {
 					in.Object.Spec.Workload = &v1alpha2.WorkloadSpec{}
 				}
 				in.Object.Spec.Workload.Preflight = mode
-				if got := build(t, in).TriesChanges(); got != want {
+				made := build(t, in)
+				if got := made.TriesChange(false); got != want {
 					t.Errorf("%q: tries changes %t, want %t", mode, got, want)
+				}
+				if got := made.TriesChange(true); got != (mode == v1alpha2.PreflightAlways) {
+					t.Errorf("%q: tries a change with which the server starts alike: %t", mode, got)
 				}
 			}
 		})
@@ -76,14 +80,14 @@ func TestTriesChanges(t *testing.T) {
 
 // The operator does not test changes to a v1alpha1 stack in a preflight pod unless its spec sets a mode, because the
 // stack's user does not expect a preflight.
-func TestTriesChangesOfOlderStacks(t *testing.T) {
+func TestTriesChangeOfOlderStacks(t *testing.T) {
 	for mode, want := range map[v1alpha2.PreflightMode]bool{
 		"": false, v1alpha2.PreflightAuto: true, v1alpha2.PreflightAlways: true, v1alpha2.PreflightNever: false,
 	} {
 		in := input(t, "workload: {storage: {}}\n")
 		in.Object.Annotations = map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}
 		in.Object.Spec.Workload.Preflight = mode
-		if got := build(t, in).TriesChanges(); got != want {
+		if got := build(t, in).TriesChange(false); got != want {
 			t.Errorf("%q: tries changes %t, want %t", mode, got, want)
 		}
 	}

@@ -59,6 +59,9 @@ type Decision struct {
 	// Replaces reports whether the Deployment replaces its pods with pods that have different inputs. It is false if only
 	// an edit is reverted, or if only the operator is newer.
 	Replaces bool
+	// StartsAlike reports whether the new pods differ from the replaced ones only in parts that cannot prevent the server
+	// from starting (see Rendered.StartsAlike).
+	StartsAlike bool
 	// NewerGeneration reports whether the outcome is StaleCache because a record has a newer generation than the
 	// rendering.
 	NewerGeneration bool
@@ -76,6 +79,7 @@ func Decide(live *appsv1.Deployment, replicaSets []appsv1.ReplicaSet, rendered R
 	}
 	o := observe(live, replicaSets, rendered)
 	o.rendered = o.keepReplicas()
+	o.rendered.Record.Applied = o.record.Applied
 	if generation, stale := o.newerGeneration(); stale {
 		decision := o.stop(fmt.Sprintf("the operator has already rendered generation %d, and is waiting until its cache contains this generation", generation))
 		decision.NewerGeneration = true
@@ -139,7 +143,10 @@ func (o observed) applyChange() (Decision, error) {
 		next.Left = o.record.Left
 	}
 	decision, err := apply(Changed, rendered, next)
-	decision.Replaces = replaces
+	if decision.Replaces = replaces; err != nil || !replaces || !o.recorded || !o.sameReferences(o.record) {
+		return decision, err
+	}
+	decision.StartsAlike, err = o.rendered.StartsAlike(o.record, &o.live.Spec.Template)
 	return decision, err
 }
 
@@ -241,7 +248,7 @@ func (o observed) keep() (Decision, error) {
 // keptRecord returns the record of the rendering with the facts about the live template, which is kept.
 func (o observed) keptRecord() Record {
 	next := o.rendered.Record
-	next.Template = o.record.Template
+	next.Template, next.Start = o.record.Template, o.record.Start
 	next.OperatorVersion = o.record.OperatorVersion
 	next.keepData(o.record)
 	if running := o.running(); running != "" {

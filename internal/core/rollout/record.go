@@ -33,6 +33,8 @@ type Record struct {
 	ReferenceKey string `json:"referenceKey,omitempty"`
 	// Template is the digest of the template as it was rendered. Empty means that another program wrote the template.
 	Template string `json:"template,omitempty"`
+	// Start is the digest of the parts of this template that can prevent the server from starting (see StartsAlike).
+	Start string `json:"start,omitempty"`
 	// ConfigHash is the SHA-256 of the configuration, in hex. Empty means the image's own configuration.
 	ConfigHash string `json:"configHash,omitempty"`
 	// Image is the running image.
@@ -73,6 +75,9 @@ type Record struct {
 	// External holds the metadata of the images of external providers, in installation order. An entry remains in force
 	// while the provider's image does not change.
 	External []External `json:"external,omitempty"`
+	// Applied holds a seal (see apply.Seal) of each ConfigMap that was applied before the Deployment, by name. An operator
+	// that starts does not read a ConfigMap whose seal is the same.
+	Applied map[string]string `json:"applied,omitempty"`
 }
 
 // ByPredecessor takes the place of a Record if an operator for v1alpha1 was the last to write the template. This
@@ -215,11 +220,14 @@ func podFields(template any) (map[string]any, error) {
 	return fields, err
 }
 
-// NewRendered adds the digest of a rendered Deployment's template to the record, and writes the record into the
+// NewRendered adds the digests of a rendered Deployment's template to the record, and writes the record into the
 // Deployment's annotations.
 func NewRendered(deployment *appsv1ac.DeploymentApplyConfiguration, r Record) (Rendered, error) {
 	digest, err := TemplateDigest(deployment.Spec.Template)
 	if err != nil {
+		return Rendered{}, err
+	}
+	if r.Start, err = startDigest(deployment.Spec.Template); err != nil {
 		return Rendered{}, err
 	}
 	r.Template = digest

@@ -26,20 +26,29 @@ func largeObject() []byte {
 	return []byte(b.String())
 }
 
-// BenchmarkGenerate measures the time to generate the text of a configuration from the text of a base, for the starter
-// distribution with ten providers and twenty models.
+// BenchmarkGenerate measures the time to generate the text of a configuration for the starter distribution with ten
+// providers and twenty models: from a base that other stacks use too, and from the text of a new base. The goal is 1 ms
+// and 300 kB.
 func BenchmarkGenerate(b *testing.B) {
 	data := starter(b)
 	in := readIntent(b, largeObject())
 	rel := release.Default()
-	b.ReportAllocs()
-	for i := 0; b.Loop(); i++ {
-		base, err := baseconfig.Parse(fmt.Appendf(data, "# %d\n", i)) // a base that is not in the cache
-		if err != nil {
-			b.Fatal(err)
-		}
-		if result, report := stackconfig.Generate(stackconfig.Input{Intent: in, Base: base, Release: rel}); result == nil {
-			b.Fatal(report.Errors)
-		}
+	for _, known := range []bool{true, false} {
+		b.Run(fmt.Sprintf("known=%t", known), func(b *testing.B) {
+			b.ReportAllocs()
+			text := data
+			for i := 0; b.Loop(); i++ {
+				if !known {
+					text = fmt.Appendf(data, "# %d\n", i) // not in the cache
+				}
+				base, err := baseconfig.Parse(text)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if result, report := stackconfig.Generate(stackconfig.Input{Intent: in, Base: base, Release: rel}); result == nil {
+					b.Fatal(report.Errors)
+				}
+			}
+		})
 	}
 }

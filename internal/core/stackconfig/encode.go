@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/draft"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/yamlnode"
 )
@@ -33,10 +31,6 @@ func oneLine(text string) string {
 		}
 		return r
 	}, text)
-}
-
-func encode(root *yaml.Node, header string) []byte {
-	return append([]byte(header), yamlnode.Encode(root)...)
 }
 
 func providerCount(d *draft.Draft) int {

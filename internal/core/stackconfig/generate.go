@@ -16,6 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/resources"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/secretvalue"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/storage"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/yamlnode"
 )
 
 // step is one step of the generation. It makes one kind of change to the draft. A step does not depend on later steps.
@@ -93,7 +94,7 @@ func Generate(in Input) (*Result, *draft.Report) {
 // result returns the Result of a run without errors, with the encoded configuration and its hash.
 func (r *run) result() *Result {
 	d := r.draft
-	config := encode(d.Root, header(d))
+	config := yamlnode.Encode(d.Root, header(d))
 	sum := sha256.Sum256(config)
 	slices.SortFunc(r.derived, func(a, b secretvalue.Derived) int { return strings.Compare(a.Key, b.Key) })
 	return &Result{

@@ -31,7 +31,7 @@ func OverrideExternal(in Input) (*Result, *draft.Report) {
 	if len(report.Errors) > 0 {
 		return nil, report
 	}
-	config := encode(d.Root, "")
+	config := yamlnode.Encode(d.Root, "")
 	sum := sha256.Sum256(config)
 	return &Result{Config: config, Hash: hex.EncodeToString(sum[:]), Env: d.Variables(), External: installed}, report
 }
@@ -61,5 +61,5 @@ func OverrideCopy(data []byte, server intent.Server) ([]byte, error) {
 		yamlnode.Set(section, keyCertificate, yamlnode.String(names.TLSDir+"/"+names.TLSCertificate))
 		yamlnode.Set(section, keyKey, yamlnode.String(names.TLSDir+"/"+names.TLSKey))
 	}
-	return encode(root, ""), nil
+	return yamlnode.Encode(root, ""), nil
 }

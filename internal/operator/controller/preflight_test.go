@@ -66,6 +66,11 @@ func TestPreflight(t *testing.T) {
 	if pods := env.ListPreflightPods(t); len(pods) > 0 {
 		t.Errorf("another pod tests the change: %s", pods[0].Name)
 	}
+
+	before = env.GetDeployment(t)
+	env.UpdateSpec(t, "my", strings.Replace(controllertest.ChangedVolumeSpec, "workload: {",
+		"workload: {overrides: {podLabels: {team: a}}, ", 1))
+	env.WaitForDeploymentUpdate(t, before) // no preflight, which would never end
 }
 
 // TestPreflightFails checks that a change that prevents the server from starting never reaches the running pods, and

@@ -79,7 +79,6 @@ func (r *Reconciler) apply(
 // Deployment. It does not apply the Deployment if one of these objects is rejected, because the pods would not start,
 // or would serve clients that must not connect. The running pods and their Service then do not change.
 func (r *Reconciler) applyPods(ctx context.Context, stack *stack, own *owned, done *applied) error {
-	deployment := own.desired[own.deployment()]
 	needed := slices.DeleteFunc(slices.Clone(own.desired[:own.deployment()]), func(desired apply.Desired) bool {
 		isApplied := desired.Wanted.GetKind() == kindVolumeClaim && desired.Live != nil // applyVolume applies it
 		return isApplied || comesLater(desired)
@@ -88,6 +87,10 @@ func (r *Reconciler) applyPods(ctx context.Context, stack *stack, own *owned, do
 	if len(rejected) > 0 {
 		return rejected[0].err
 	}
+	if err := own.seal(done.objects); err != nil {
+		return err
+	}
+	deployment := own.desired[own.deployment()]
 	objects, err := r.applier.Set(ctx, ownerOf(stack), []apply.Desired{deployment})
 	done.objects = append(done.objects, objects...)
 	if err != nil {

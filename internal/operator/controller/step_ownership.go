@@ -16,6 +16,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/apply"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
@@ -42,7 +43,7 @@ func (r *Reconciler) checkOwnership(
 	if err != nil {
 		return owned{}, err
 	}
-	desired, err := r.desired(ctx, stack, made, left)
+	desired, err := r.desired(ctx, stack, made, left, workload.Record.Applied)
 	if err != nil {
 		return owned{}, notOurs(err)
 	}
@@ -65,9 +66,9 @@ func (r *Reconciler) checkOwnership(
 }
 
 // desired returns the planned objects, including the Secret with derived values, each with its live state. It returns
-// none of the objects in left.
+// none of the objects in left. It does not read the ConfigMaps that have the recorded seals.
 func (r *Reconciler) desired(
-	ctx context.Context, stack *stack, made *planning.Planned, left []apply.Child,
+	ctx context.Context, stack *stack, made *planning.Planned, left []apply.Child, seals map[string]string,
 ) ([]apply.Desired, error) {
 	wanted, err := unstructuredObjects(made.Plan.WithStorageSecret(made.Derived))
 	if err != nil {
@@ -76,7 +77,44 @@ func (r *Reconciler) desired(
 	wanted = slices.DeleteFunc(wanted, func(object *unstructured.Unstructured) bool {
 		return slices.Contains(left, apply.Child{Kind: object.GroupVersionKind(), Name: object.GetName()})
 	})
+	if err := r.applier.Recall(ctx, ownerOf(stack), configMapsIn(wanted), seals); err != nil {
+		return nil, err
+	}
 	return r.applier.CheckOwnership(ctx, ownerOf(stack), wanted)
+}
+
+// configMapsIn returns the ConfigMaps among the objects. The record has no seals of Secrets, because a seal is a digest
+// of the data.
+func configMapsIn(wanted []*unstructured.Unstructured) []*unstructured.Unstructured {
+	return slices.DeleteFunc(slices.Clone(wanted), func(object *unstructured.Unstructured) bool {
+		return object.GetKind() != kindConfigMap
+	})
+}
+
+// seal adds the applied ConfigMaps to the record on the Deployment, if the Deployment is written anyway.
+func (o *owned) seal(done []apply.Applied) error {
+	wanted := o.desired[o.deployment()].Wanted
+	annotations := wanted.GetAnnotations()
+	record, recorded := rollout.Parse(annotations)
+	if o.decision.Outcome != rollout.Changed || !recorded {
+		return nil
+	}
+	record.Applied = map[string]string{}
+	for _, one := range done {
+		for _, desired := range o.desired {
+			if one.Kind.Kind == kindConfigMap && desired.Wanted.GetKind() == kindConfigMap &&
+				desired.Wanted.GetName() == one.Object.GetName() {
+				record.Applied[one.Object.GetName()] = apply.Seal(desired.Wanted, one.Object)
+			}
+		}
+	}
+	value, err := record.Encode()
+	if err != nil {
+		return err
+	}
+	annotations[names.AnnotationRendered] = value
+	wanted.SetAnnotations(annotations)
+	return nil
 }
 
 // leftMounted returns the existing ConfigMaps that the pods of an operator for v1alpha1 mount, as long as the

@@ -35,7 +35,7 @@ func (r *Reconciler) preflight(
 	ctx context.Context, stack *stack, workload *workload, made *planning.Planned, own *owned, report *report.Report,
 ) error {
 	wanted := own.decision.Deployment.Spec.Replicas
-	if !own.decision.Replaces || wanted != nil && *wanted == 0 || !made.Plan.TriesChanges() {
+	if !own.decision.Replaces || wanted != nil && *wanted == 0 || !made.Plan.TriesChange(own.decision.StartsAlike) {
 		return nil
 	}
 	name, err := made.Plan.PreflightName()

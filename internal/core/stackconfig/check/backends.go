@@ -30,15 +30,12 @@ func (c *checker) backends() {
 			c.families(e.Kind.Config, yamlnode.Get(e.Node, "config"), path+".config", named)
 		}
 	}
-	c.backendsIn(c.Root, "", named)
+	c.backendsIn(c.Root, nil, named)
 }
 
 // families reports references to a backend of the wrong family in a mapping of the given class.
 func (c *checker) families(class *schema.Class, node *yaml.Node, at string, backends *yamlnode.Fields) {
-	class.Visit(node, func(path string, class *schema.Class, reference *yaml.Node) {
-		if class.BackendFamily == "" {
-			return
-		}
+	class.Stores(node, func(path string, class *schema.Class, reference *yaml.Node) {
 		name := yamlnode.Text(reference, "backend")
 		kind := yamlnode.Text(backends.Get(name), "type")
 		family, _, _ := strings.Cut(kind, "_")
@@ -96,26 +93,27 @@ func (c *checker) backendNames() []string {
 	return names
 }
 
-func (c *checker) backendsIn(node *yaml.Node, path string, backends *yamlnode.Fields) {
+func (c *checker) backendsIn(node *yaml.Node, path *yamlnode.Path, backends *yamlnode.Fields) {
 	if node == backends.Mapping() {
 		return
 	}
+	at := path.Below()
 	if node.Kind == yaml.MappingNode {
 		if name := yamlnode.Text(node, "backend"); name != "" && !envref.In(name) && backends.Get(name) == nil {
-			c.failAt(draft.JoinPath(path, "backend"), func() string {
+			c.failAt(at.Key("backend").String(), func() string {
 				return fmt.Sprintf("%q is not a backend in storage.backends; available: %s", name, draft.Listed(yamlnode.Keys(backends.Mapping())))
 			})
 		}
 		for i := 0; i+1 < len(node.Content); i += 2 {
 			if len(node.Content[i+1].Content) > 0 {
-				c.backendsIn(node.Content[i+1], draft.JoinPath(path, node.Content[i].Value), backends)
+				c.backendsIn(node.Content[i+1], at.Key(node.Content[i].Value), backends)
 			}
 		}
 		return
 	}
 	for i, item := range node.Content {
 		if len(item.Content) > 0 {
-			c.backendsIn(item, fmt.Sprintf("%s[%d]", path, i), backends)
+			c.backendsIn(item, at.Item(i), backends)
 		}
 	}
 }

@@ -27,7 +27,7 @@ func Configuration(d *draft.Draft, removed map[string]*field.Path) []string {
 // sections differs.
 func (c *checker) rules(sections func()) {
 	c.variables()
-	misspelled(c.Root, "", c.warnAt)
+	misspelled(c.Root, nil, c.warnAt)
 	c.apis()
 	sections()
 	c.unknownTypes()

@@ -15,7 +15,7 @@ func External(d *draft.Draft) {
 			continue
 		}
 		if config != nil && !c.Intent.MoreVariables {
-			c.variablesOf(config, path+".config")
+			c.variablesOf(config, new(yamlnode.Path).Key(path+".config"))
 		}
 		if e.Kind != nil {
 			c.providerConfig(e, path+".config")

@@ -115,15 +115,16 @@ func (c *checker) publicModels() *publicModels {
 	if c.models != nil {
 		return c.models
 	}
-	found := &publicModels{
-		entries: map[string]entry{}, of: map[[2]string][]string{}, near: map[string]string{},
-	}
+	found := &publicModels{}
 	c.models = found
 	known, ok := c.Release.Resource("models")
 	if !ok {
 		return found
 	}
-	for _, item := range yamlnode.Items(c.ResourcesOf(known)) {
+	items := yamlnode.Items(c.ResourcesOf(known))
+	found.entries = make(map[string]entry, len(items))
+	found.of, found.near = make(map[[2]string][]string, len(items)), make(map[string]string, len(items))
+	for _, item := range items {
 		if id, ok := c.publicID(known, item); ok {
 			provider, _ := envref.Static(yamlnode.Text(item, "provider_id"))
 			name, _ := envref.Static(yamlnode.Text(item, known.IDKey))

@@ -77,7 +77,7 @@ func Misspelled(data []byte) []draft.Finding {
 		return nil
 	}
 	var found []draft.Finding
-	misspelled(root, "", func(path, message string) {
+	misspelled(root, nil, func(path, message string) {
 		if len(found) < maxOverrideFindings {
 			found = append(found, draft.Finding{Path: pathOverride, ConfigPath: path, Message: path + ": " + message})
 		}

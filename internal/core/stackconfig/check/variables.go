@@ -3,7 +3,6 @@ package check
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -66,45 +65,30 @@ func (c *checker) unsetNote(path string) string {
 // variable in any string, even in a provider that no variable enables. variables skips providers with the ID
 // draft.DisabledID.
 func (c *checker) variables() {
-	// Most configurations have no such variable, and anyUnset is faster than variablesOf, which builds the paths.
 	// Both the image and envFrom can set the variables of a base in the user's own image.
-	if (!c.Intent.MoreVariables || c.Published || c.own != nil) && c.anyUnset(c.Root) {
-		c.variablesOf(c.Root, "")
+	if !c.Intent.MoreVariables || c.Published || c.own != nil {
+		c.variablesOf(c.Root, nil)
 	}
-}
-
-// anyUnset reports whether any string below a node refers to a variable that nothing sets and that has no default in
-// the string.
-func (c *checker) anyUnset(node *yaml.Node) bool {
-	return node.Kind == yaml.ScalarNode && len(c.unsetIn(node.Value)) > 0 || slices.ContainsFunc(node.Content, c.anyUnset)
 }
 
 // misspelled reports text that was meant as a reference to a variable, and that the server does not replace (server
 // fact 4).
-func misspelled(node *yaml.Node, path string, warn func(path, message string)) {
+func misspelled(node *yaml.Node, path *yamlnode.Path, warn func(path, message string)) {
+	at := path.Below()
 	switch node.Kind {
 	case yaml.MappingNode:
 		for i := 0; i+1 < len(node.Content); i += 2 {
-			if containsDollar(node.Content[i+1]) {
-				misspelled(node.Content[i+1], draft.JoinPath(path, node.Content[i].Value), warn)
-			}
+			misspelled(node.Content[i+1], at.Key(node.Content[i].Value), warn)
 		}
 	case yaml.SequenceNode:
 		for i, item := range node.Content {
-			if containsDollar(item) {
-				misspelled(item, path+"["+strconv.Itoa(i)+"]", warn)
-			}
+			misspelled(item, at.Item(i), warn)
 		}
 	default:
 		for _, found := range envref.FindMisspelled(node.Value) {
-			warn(path, fmt.Sprintf("the server does not replace %q; write %q", found.Written, found.Right))
+			warn(path.String(), fmt.Sprintf("the server does not replace %q; write %q", found.Written, found.Right))
 		}
 	}
-}
-
-// containsDollar reports whether a node can contain text for misspelled, which builds the paths.
-func containsDollar(node *yaml.Node) bool {
-	return node.Kind != yaml.ScalarNode || strings.Contains(node.Value, "$")
 }
 
 // unsetIn returns those variables in a string that nothing sets and for which the string has no default.
@@ -122,26 +106,28 @@ func (c *checker) unsetIn(text string) []string {
 // runtimeVariables are the variables that the runtime and the kubelet set in every container.
 var runtimeVariables = []string{"HOME", "HOSTNAME", "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT", "PATH"}
 
-func (c *checker) variablesOf(node *yaml.Node, path string) {
+func (c *checker) variablesOf(node *yaml.Node, path *yamlnode.Path) {
+	at := path.Below()
 	switch node.Kind {
 	case yaml.MappingNode:
 		if yamlnode.Text(node, "provider_id") == draft.DisabledID {
 			return
 		}
 		for i := 0; i+1 < len(node.Content); i += 2 {
-			c.variablesOf(node.Content[i+1], draft.JoinPath(path, node.Content[i].Value))
+			c.variablesOf(node.Content[i+1], at.Key(node.Content[i].Value))
 		}
 	case yaml.SequenceNode:
 		for i, item := range node.Content {
-			c.variablesOf(item, path+"["+strconv.Itoa(i)+"]")
+			c.variablesOf(item, at.Item(i))
 		}
 	default:
 		c.variablesOfText(node.Value, path)
 	}
 }
 
-func (c *checker) variablesOfText(text, path string) {
+func (c *checker) variablesOfText(text string, place *yamlnode.Path) {
 	for _, name := range c.unsetIn(text) {
+		path := place.String()
 		remedy := "set it in spec.secretEnv or spec.workload.overrides.env"
 		if c.OriginAt(path).Path != nil || c.own != nil {
 			remedy += fmt.Sprintf(", or give it a default, ${env.%s:=…}", name)

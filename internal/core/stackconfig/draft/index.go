@@ -50,12 +50,14 @@ func (e *Provider) Path() *field.Path {
 	}
 }
 
-// Index holds the providers in the order of the configuration. Change it only with Add and Remove, so that Of and Find
-// return the correct providers.
+// Index holds the providers in the order of the configuration. Change it only with Add and Remove, so that Of, Find and
+// All return the correct providers.
 type Index struct {
 	Providers []*Provider
-	byAPI     map[string][]*Provider
-	byID      map[[2]string]*Provider
+	// paths caches the paths of the providers. It is empty until All needs them, and after a change.
+	paths []string
+	byAPI map[string][]*Provider
+	byID  map[[2]string]*Provider
 }
 
 // Add adds a provider after the others.
@@ -63,7 +65,7 @@ func (x *Index) Add(e *Provider) {
 	if x.byID == nil {
 		x.byAPI, x.byID = make(map[string][]*Provider), make(map[[2]string]*Provider)
 	}
-	x.Providers = append(x.Providers, e)
+	x.Providers, x.paths = append(x.Providers, e), nil
 	x.addKeys(e)
 }
 
@@ -76,7 +78,7 @@ func (x *Index) addKeys(e *Provider) {
 
 // Remove removes the providers for which the function `gone` returns true.
 func (x *Index) Remove(gone func(*Provider) bool) {
-	x.Providers = slices.DeleteFunc(x.Providers, gone)
+	x.Providers, x.paths = slices.DeleteFunc(x.Providers, gone), nil
 	x.byAPI, x.byID = make(map[string][]*Provider), make(map[[2]string]*Provider)
 	for _, e := range x.Providers {
 		x.addKeys(e)
@@ -85,11 +87,15 @@ func (x *Index) Remove(gone func(*Provider) bool) {
 
 // All iterates over the providers with their paths in the configuration, such as providers.inference[0].
 func (x *Index) All(yield func(path string, e *Provider) bool) {
-	count := make(map[string]int)
-	for _, e := range x.Providers {
-		path := fmt.Sprintf("providers.%s[%d]", e.API, count[e.API])
-		count[e.API]++
-		if !yield(path, e) {
+	if x.paths == nil {
+		count := make(map[string]int)
+		for _, e := range x.Providers {
+			x.paths = append(x.paths, fmt.Sprintf("providers.%s[%d]", e.API, count[e.API]))
+			count[e.API]++
+		}
+	}
+	for i, path := range x.paths {
+		if !yield(path, x.Providers[i]) {
 			return
 		}
 	}

@@ -48,7 +48,7 @@ func TestApply(t *testing.T) {
   - provider_id: c
     provider_type: remote::openai
 `
-	if diff := cmp.Diff(want, string(yamlnode.Encode(d.Root))); diff != "" {
+	if diff := cmp.Diff(want, string(yamlnode.Encode(d.Root, ""))); diff != "" {
 		t.Errorf("configuration (-want +got):\n%s", diff)
 	}
 	if report := d.Finish(); len(report.Errors)+len(report.Warnings) > 0 {

@@ -2,9 +2,10 @@ package schema
 
 import (
 	"slices"
-	"strconv"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/yamlnode"
 )
 
 // Check compares a mapping with the class and returns all problems: first those with the mapping's keys, in the order
@@ -18,33 +19,34 @@ func (c *Class) Check(node *yaml.Node) []Problem {
 	if node == nil || node.Kind == yaml.ScalarNode && scalarKind(node) == valueNull {
 		node = &yaml.Node{Kind: yaml.MappingNode}
 	}
-	return c.check("", node)
+	return c.check(nil, node)
 }
 
 // Check returns all problems with the type, the limits and the content of a value of the key.
-func (k *Key) Check(node *yaml.Node) []Problem { return k.check("", node) }
+func (k *Key) Check(node *yaml.Node) []Problem { return k.check(nil, node) }
 
 // Check returns all problems with a value that must have the type.
-func (e *Expr) Check(node *yaml.Node) []Problem { return e.check("", node) }
+func (e *Expr) Check(node *yaml.Node) []Problem { return e.check(nil, node) }
 
-func (c *Class) check(path string, node *yaml.Node) []Problem {
+func (c *Class) check(path *yamlnode.Path, node *yaml.Node) []Problem {
 	if node.Kind != yaml.MappingNode {
 		return wrongType(path, "a mapping", kindOf(node))
 	}
 	var problems []Problem
 	given := make(map[string]bool, len(node.Content)/2)
+	at := path.Below()
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		name, value := node.Content[i].Value, node.Content[i+1]
 		key, ok := c.Key(name)
 		if !ok {
-			problems = append(problems, c.unknown(join(path, name), name, len(problems) < maxNearest)...)
+			problems = append(problems, c.unknown(at.Key(name), name, len(problems) < maxNearest)...)
 			continue
 		}
 		given[key.Name] = true
 		if key.Deprecated {
-			problems = append(problems, Problem{Kind: DeprecatedKey, Path: join(path, name)})
+			problems = append(problems, Problem{Kind: DeprecatedKey, Path: at.Key(name).String()})
 		}
-		problems = append(problems, key.check(join(path, name), value)...)
+		problems = append(problems, key.check(at.Key(name), value)...)
 	}
 	problems = append(problems, c.missing(path, given)...)
 	return append(problems, c.broken(path, node)...)
@@ -56,11 +58,11 @@ const maxNearest = 100
 
 // unknown returns the problem with a key that the class does not have, or nil if the class keeps such keys. nearest
 // states whether the problem names the most similar key.
-func (c *Class) unknown(path, name string, nearest bool) []Problem {
+func (c *Class) unknown(path *yamlnode.Path, name string, nearest bool) []Problem {
 	if c.Extra == ExtraAllow {
 		return nil
 	}
-	problem := Problem{Kind: UnknownKey, Path: path, Fatal: c.Extra == ExtraForbid}
+	problem := Problem{Kind: UnknownKey, Path: path.String(), Fatal: c.Extra == ExtraForbid}
 	if nearest {
 		problem.Nearest = c.candidates.Nearest(name)
 	}
@@ -68,19 +70,19 @@ func (c *Class) unknown(path, name string, nearest bool) []Problem {
 }
 
 // missing returns a problem for each missing required key.
-func (c *Class) missing(path string, given map[string]bool) []Problem {
+func (c *Class) missing(path *yamlnode.Path, given map[string]bool) []Problem {
 	var problems []Problem
 	for i := range c.Keys {
 		if k := &c.Keys[i]; k.Required && !given[k.Name] {
 			problems = append(problems, Problem{
-				Kind: MissingKey, Path: join(path, k.Name), Want: k.Type.Words(), Fatal: true,
+				Kind: MissingKey, Path: below(path, k.Name), Want: k.Type.Words(), Fatal: true,
 			})
 		}
 	}
 	return problems
 }
 
-func (k *Key) check(path string, node *yaml.Node) []Problem {
+func (k *Key) check(path *yamlnode.Path, node *yaml.Node) []Problem {
 	problems := k.Type.check(path, node)
 	if len(problems) > 0 || k.Limits == nil {
 		return problems
@@ -88,7 +90,7 @@ func (k *Key) check(path string, node *yaml.Node) []Problem {
 	return k.Limits.check(path, node)
 }
 
-func (e *Expr) check(path string, node *yaml.Node) []Problem {
+func (e *Expr) check(path *yamlnode.Path, node *yaml.Node) []Problem {
 	switch e.Kind {
 	case KindUnion:
 		return e.checkUnion(path, node)
@@ -107,14 +109,14 @@ func (e *Expr) check(path string, node *yaml.Node) []Problem {
 }
 
 // checkOrReference checks a node that must be a mapping. It accepts an alias.
-func (c *Class) checkOrReference(path string, node *yaml.Node) []Problem {
+func (c *Class) checkOrReference(path *yamlnode.Path, node *yaml.Node) []Problem {
 	if kindOf(node) == valueUnknown {
 		return nil
 	}
 	return c.check(path, node)
 }
 
-func (e *Expr) checkList(path string, node *yaml.Node) []Problem {
+func (e *Expr) checkList(path *yamlnode.Path, node *yaml.Node) []Problem {
 	switch kind := kindOf(node); kind {
 	case valueUnknown:
 		return nil
@@ -123,16 +125,17 @@ func (e *Expr) checkList(path string, node *yaml.Node) []Problem {
 		return wrongType(path, e.Words(), kind)
 	}
 	var problems []Problem
+	place := path.Below()
 	for i, item := range node.Content {
 		// A tuple has a type for each position, and a list has one type for all items.
 		if at := min(i, len(e.Args)-1); at >= 0 {
-			problems = append(problems, e.Args[at].check(path+"["+strconv.Itoa(i)+"]", item)...)
+			problems = append(problems, e.Args[at].check(place.Item(i), item)...)
 		}
 	}
 	return problems
 }
 
-func (e *Expr) checkDict(path string, node *yaml.Node) []Problem {
+func (e *Expr) checkDict(path *yamlnode.Path, node *yaml.Node) []Problem {
 	switch kind := kindOf(node); kind {
 	case valueUnknown:
 		return nil
@@ -144,11 +147,11 @@ func (e *Expr) checkDict(path string, node *yaml.Node) []Problem {
 		return nil
 	}
 	var problems []Problem
+	at := path.Below()
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key, value := node.Content[i], node.Content[i+1]
-		at := join(path, key.Value)
-		problems = append(problems, e.Args[0].check(at, key)...)
-		problems = append(problems, e.Args[1].check(at, value)...)
+		problems = append(problems, e.Args[0].check(at.Key(key.Value), key)...)
+		problems = append(problems, e.Args[1].check(&at, value)...)
 	}
 	return problems
 }
@@ -157,7 +160,7 @@ func (e *Expr) checkDict(path string, node *yaml.Node) []Problem {
 // problems that checkTagged finds. If checkTagged returns false, checkUnion reports the problems for the member with
 // the fewest problems among those that take the value's kind. For a scalar that no member accepts, it reports the wrong
 // type.
-func (e *Expr) checkUnion(path string, node *yaml.Node) []Problem {
+func (e *Expr) checkUnion(path *yamlnode.Path, node *yaml.Node) []Problem {
 	kind := kindOf(node)
 	if kind == valueReference && !e.takesScalar() {
 		return wrongType(path, e.Words(), kind)
@@ -223,13 +226,11 @@ func fatal(problems []Problem) int {
 	return n
 }
 
-func wrongType(path, want string, got valueKind) []Problem {
-	return []Problem{{Kind: WrongType, Path: path, Want: want, Got: valueNames[got], Fatal: true}}
+func wrongType(path *yamlnode.Path, want string, got valueKind) []Problem {
+	return []Problem{{Kind: WrongType, Path: path.String(), Want: want, Got: valueNames[got], Fatal: true}}
 }
 
-func join(path, key string) string {
-	if path == "" {
-		return key
-	}
-	return path + "." + key
+func below(path *yamlnode.Path, key string) string {
+	at := path.Below()
+	return at.Key(key).String()
 }

@@ -10,10 +10,12 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/yamlnode"
 )
 
 // check returns a problem if a value breaks a limit. It accepts null and every reference.
-func (l *Limits) check(path string, node *yaml.Node) []Problem {
+func (l *Limits) check(path *yamlnode.Path, node *yaml.Node) []Problem {
 	var want string
 	switch kind := kindOf(node); kind {
 	case valueInt, valueFloat:
@@ -32,7 +34,7 @@ func (l *Limits) check(path string, node *yaml.Node) []Problem {
 	if want == "" {
 		return nil
 	}
-	return []Problem{{Kind: OutOfRange, Path: path, Want: want, Got: valueNames[kindOf(node)], Fatal: true}}
+	return []Problem{{Kind: OutOfRange, Path: path.String(), Want: want, Got: valueNames[kindOf(node)], Fatal: true}}
 }
 
 func boolAsNumber(value string) string {
@@ -43,14 +45,15 @@ func boolAsNumber(value string) string {
 }
 
 // checkValues checks each value of a list or a mapping against the limits.
-func (l *Limits) checkValues(path string, node *yaml.Node) []Problem {
+func (l *Limits) checkValues(path *yamlnode.Path, node *yaml.Node) []Problem {
 	var problems []Problem
+	at := path.Below()
 	for i, item := range node.Content {
 		switch {
 		case node.Kind == yaml.SequenceNode:
-			problems = append(problems, l.check(fmt.Sprintf("%s[%d]", path, i), item)...)
+			problems = append(problems, l.check(at.Item(i), item)...)
 		case i%2 == 1:
-			problems = append(problems, l.check(join(path, node.Content[i-1].Value), item)...)
+			problems = append(problems, l.check(at.Key(node.Content[i-1].Value), item)...)
 		}
 	}
 	return problems

@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/envref"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/yamlnode"
 )
 
 // RuleKind is the kind of a rule: the relation that its keys must have.
@@ -68,7 +69,7 @@ func maybeEmpty(text string) bool {
 }
 
 // broken returns the problems for the rules that a mapping breaks, in the order of the rules.
-func (c *Class) broken(path string, node *yaml.Node) []Problem {
+func (c *Class) broken(path *yamlnode.Path, node *yaml.Node) []Problem {
 	if len(c.Rules) == 0 {
 		return nil
 	}
@@ -91,21 +92,21 @@ func (c *Class) broken(path string, node *yaml.Node) []Problem {
 }
 
 // breaks returns the problem if a mapping breaks a rule, or nil. The mapping must meet the conditions of the rule.
-func (c *Class) breaks(rule Rule, path string, node *yaml.Node, given map[string]presence) *Problem {
+func (c *Class) breaks(rule Rule, path *yamlnode.Path, node *yaml.Node, given map[string]presence) *Problem {
 	switch rule.Kind {
 	case Below, NotAbove:
 		return c.order(rule, path, node)
 	case Disjoint:
 		return c.disjoint(rule, path, node)
 	case Never:
-		return &Problem{Kind: ConflictingValues, Path: join(path, rule.Keys[0]), Want: together(rule.If), Fatal: true}
+		return &Problem{Kind: ConflictingValues, Path: below(path, rule.Keys[0]), Want: together(rule.If), Fatal: true}
 	default:
 		return rule.check(path, given)
 	}
 }
 
 // check returns the problem if the keys that have a value break the rule, or nil.
-func (r Rule) check(path string, given map[string]presence) *Problem {
+func (r Rule) check(path *yamlnode.Path, given map[string]presence) *Problem {
 	with := map[presence][]string{}
 	for _, key := range r.Keys {
 		with[given[key]] = append(with[given[key]], key)
@@ -113,11 +114,12 @@ func (r Rule) check(path string, given map[string]presence) *Problem {
 	there := with[present]
 	switch {
 	case r.Kind == Exclusive && len(there) > 1 && there[0] == r.Keys[0]:
-		return &Problem{Kind: ConflictingKeys, Path: join(path, there[1]), Want: there[0], Fatal: true}
+		return &Problem{Kind: ConflictingKeys, Path: below(path, there[1]), Want: there[0], Fatal: true}
 	case r.Kind == Together && len(there) > 0 && len(with[absent]) > 0:
-		return &Problem{Kind: IncompleteKeys, Path: join(path, there[0]), Want: strings.Join(with[absent], ", "), Fatal: true}
+		missing := strings.Join(with[absent], ", ")
+		return &Problem{Kind: IncompleteKeys, Path: below(path, there[0]), Want: missing, Fatal: true}
 	case r.Kind == AnyOf && len(with[absent]) == len(r.Keys):
-		return &Problem{Kind: MissingChoice, Path: path, Want: strings.Join(r.Keys, ", ") + r.when(), Fatal: true}
+		return &Problem{Kind: MissingChoice, Path: path.String(), Want: strings.Join(r.Keys, ", ") + r.when(), Fatal: true}
 	}
 	return nil
 }
@@ -132,7 +134,7 @@ func (r Rule) when() string {
 
 // order returns the problem if the numbers of two keys are in the wrong order, or nil. It accepts values that are not
 // plain numbers.
-func (c *Class) order(rule Rule, path string, node *yaml.Node) *Problem {
+func (c *Class) order(rule Rule, path *yamlnode.Path, node *yaml.Node) *Problem {
 	low, okLow := c.number(rule.Keys[0], node)
 	high, okHigh := c.number(rule.Keys[1], node)
 	if !okLow || !okHigh || low < high || (low == high && rule.Kind == NotAbove) {
@@ -142,7 +144,7 @@ func (c *Class) order(rule Rule, path string, node *yaml.Node) *Problem {
 	if rule.Kind == NotAbove {
 		want = "at most " + rule.Keys[1]
 	}
-	return &Problem{Kind: OutOfRange, Path: join(path, rule.Keys[0]), Want: want, Fatal: true}
+	return &Problem{Kind: OutOfRange, Path: below(path, rule.Keys[0]), Want: want, Fatal: true}
 }
 
 // number returns the number that a key sets, or the key's default. It returns false if that value is not a plain
@@ -161,14 +163,14 @@ func (c *Class) number(name string, node *yaml.Node) (float64, bool) {
 }
 
 // disjoint returns the problem if the lists or mappings of two keys have a value in common, or nil.
-func (c *Class) disjoint(rule Rule, path string, node *yaml.Node) *Problem {
+func (c *Class) disjoint(rule Rule, path *yamlnode.Path, node *yaml.Node) *Problem {
 	taken := make(map[string]bool)
 	for _, value := range valuesOf(c.valueOf(rule.Keys[1], node)) {
 		taken[value] = true
 	}
 	for _, value := range valuesOf(c.valueOf(rule.Keys[0], node)) {
 		if taken[value] {
-			return &Problem{Kind: ConflictingKeys, Path: join(path, rule.Keys[0]), Want: rule.Keys[1], Fatal: true}
+			return &Problem{Kind: ConflictingKeys, Path: below(path, rule.Keys[0]), Want: rule.Keys[1], Fatal: true}
 		}
 	}
 	return nil

@@ -4,12 +4,14 @@ import (
 	"slices"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/yamlnode"
 )
 
 // checkTagged checks a mapping against one class of a union. The tag of the mapping determines the class. The tag is a
 // key, usually `type`, that is a literal in every class of the union. The result ok is false when the node is not a
 // mapping, when the union has no tag, or when the value of the tag is not a fixed string.
-func (e *Expr) checkTagged(path string, node *yaml.Node) (problems []Problem, ok bool) {
+func (e *Expr) checkTagged(path *yamlnode.Path, node *yaml.Node) (problems []Problem, ok bool) {
 	name, classes := e.tag()
 	if name == "" || node.Kind != yaml.MappingNode {
 		return nil, false
@@ -23,14 +25,16 @@ func (e *Expr) checkTagged(path string, node *yaml.Node) (problems []Problem, ok
 			return class.check(path, node), true
 		}
 	}
+	at := path.Below()
+	at.Key(name)
 	switch {
 	case tag == nil: // the parser requires the tag although each class has a default for it
 		want := oneOf(known)
-		return []Problem{{Kind: MissingKey, Path: join(path, name), Want: want, Fatal: true}}, true
+		return []Problem{{Kind: MissingKey, Path: at.String(), Want: want, Fatal: true}}, true
 	case kindOf(tag) != valueString:
 		return nil, false
 	}
-	return wrongType(join(path, name), oneOf(known), kindOf(tag)), true
+	return wrongType(&at, oneOf(known), kindOf(tag)), true
 }
 
 // valueAt returns the value of a key in a mapping, or nil when there is none.

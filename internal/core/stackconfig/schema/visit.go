@@ -2,44 +2,53 @@ package schema
 
 import (
 	"slices"
-	"strconv"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/yamlnode"
 )
 
-// Visit calls a function for a mapping that has this class, and for each mapping inside it, with its path and its
-// class. It omits mappings whose class is unknown.
-func (c *Class) Visit(node *yaml.Node, visit func(path string, class *Class, node *yaml.Node)) {
-	c.visit("", node, visit)
+// Stores calls a function for a mapping that has this class, and for each mapping inside it, if its class refers to a
+// storage backend. It omits mappings whose class is unknown.
+func (c *Class) Stores(node *yaml.Node, visit func(path string, class *Class, node *yaml.Node)) {
+	c.stores(nil, node, visit)
 }
 
-func (c *Class) visit(path string, node *yaml.Node, visit func(path string, class *Class, node *yaml.Node)) {
+func (c *Class) stores(
+	path *yamlnode.Path, node *yaml.Node, visit func(path string, class *Class, node *yaml.Node),
+) {
 	if c == nil || node == nil || node.Kind != yaml.MappingNode {
 		return
 	}
-	visit(path, c, node)
+	if c.BackendFamily != "" {
+		visit(path.String(), c, node)
+	}
+	at := path.Below()
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		if key, ok := c.Key(node.Content[i].Value); ok && len(node.Content[i+1].Content) > 0 {
-			key.Type.visit(join(path, node.Content[i].Value), node.Content[i+1], visit)
+			key.Type.stores(at.Key(node.Content[i].Value), node.Content[i+1], visit)
 		}
 	}
 }
 
-func (e *Expr) visit(path string, node *yaml.Node, visit func(path string, class *Class, node *yaml.Node)) {
+func (e *Expr) stores(
+	path *yamlnode.Path, node *yaml.Node, visit func(path string, class *Class, node *yaml.Node),
+) {
+	at := path.Below()
 	switch {
 	case e.Kind == KindClass:
-		e.Class.visit(path, node, visit)
+		e.Class.stores(path, node, visit)
 	case e.Kind == KindUnion:
 		if member := e.memberOf(node); member != nil {
-			member.visit(path, node, visit)
+			member.stores(path, node, visit)
 		}
 	case e.Kind == KindList && node.Kind == yaml.SequenceNode && len(e.Args) > 0:
 		for i, item := range node.Content {
-			e.Args[min(i, len(e.Args)-1)].visit(path+"["+strconv.Itoa(i)+"]", item, visit)
+			e.Args[min(i, len(e.Args)-1)].stores(at.Item(i), item, visit)
 		}
 	case e.Kind == KindDict && node.Kind == yaml.MappingNode && len(e.Args) > 1:
 		for i := 0; i+1 < len(node.Content); i += 2 {
-			e.Args[1].visit(join(path, node.Content[i].Value), node.Content[i+1], visit)
+			e.Args[1].stores(at.Key(node.Content[i].Value), node.Content[i+1], visit)
 		}
 	}
 }

@@ -28,11 +28,11 @@ func TestPlaceWithoutStorage(t *testing.T) {
 	d := newDraft(t, "{}", &intent.Intent{Name: "demo"})
 	registry, derived := storage.Place(d, false)
 	if diff := cmp.Diff(&storage.Registry{}, registry); diff != "" || derived != nil || yamlnode.Len(d.Root) > 0 {
-		t.Errorf("registry %v, derived %v, configuration:\n%s", registry, derived, yamlnode.Encode(d.Root))
+		t.Errorf("registry %v, derived %v, configuration:\n%s", registry, derived, yamlnode.Encode(d.Root, ""))
 	}
 	registry, _ = storage.Place(d, true)
 	if registry == nil || registry.Namespace != "" || yamlnode.At(d.Root, "storage", "stores", "metadata") == nil {
-		t.Errorf("registry %v, configuration:\n%s", registry, yamlnode.Encode(d.Root))
+		t.Errorf("registry %v, configuration:\n%s", registry, yamlnode.Encode(d.Root, ""))
 	}
 }
 

@@ -9,9 +9,10 @@ import (
 // Encode writes a tree in the layout of the server's own configurations: blocks, with the dashes of a list in the same
 // column as its key. Collections in braces or brackets keep this form. Scalars keep their original text, because the
 // server's reader follows YAML 1.1 and the operator's parser follows YAML 1.2. For example, the server reads 12:30:00
-// as a number and the parser reads it as text, so quotes would change the value that the server reads.
-func Encode(root *yaml.Node) []byte {
-	w := writer{out: make([]byte, 0, 16<<10)}
+// as a number and the parser reads it as text, so quotes would change the value that the server reads. The comment
+// comes first.
+func Encode(root *yaml.Node, comment string) []byte {
+	w := writer{out: append(make([]byte, 0, 16<<10), comment...)}
 	switch {
 	case !isBlock(root):
 		w.inline(root, 0)

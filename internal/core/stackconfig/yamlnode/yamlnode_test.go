@@ -21,7 +21,7 @@ func parse(t testing.TB, text string) *yaml.Node {
 	return document.Content[0]
 }
 
-func encode(node *yaml.Node) string { return string(yamlnode.Encode(node)) }
+func encode(node *yaml.Node) string { return string(yamlnode.Encode(node, "")) }
 
 func TestGetAndSet(t *testing.T) {
 	m := parse(t, "a: 1\nb:\n  c: two\nd: [x]\nn: null\n")

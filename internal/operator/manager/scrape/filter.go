@@ -1,27 +1,15 @@
 package scrape
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/go-logr/logr"
-	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/apiserver/pkg/authentication/user"
-	"k8s.io/apiserver/pkg/authorization/authorizer"
-	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
 	authenticationclient "k8s.io/client-go/kubernetes/typed/authentication/v1"
 	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
 	"k8s.io/client-go/rest"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
-)
-
-const (
-	// allowedFor and deniedFor are the times for which an authorization is cached.
-	allowedFor = 5 * time.Minute
-	deniedFor  = 30 * time.Second
 )
 
 // Filter returns a filter that serves only clients that the API server authenticates and authorizes. It responds with
@@ -36,20 +24,13 @@ func Filter(config *rest.Config, calls *http.Client) (metricsserver.Filter, erro
 	if err != nil {
 		return nil, fmt.Errorf("create a client for SubjectAccessReviews: %w", err)
 	}
-	permissions, err := authorizerfactory.DelegatingAuthorizerConfig{
-		SubjectAccessReviewClient: authorization, AllowCacheTTL: allowedFor, DenyCacheTTL: deniedFor,
-		WebhookRetryBackoff: &wait.Backoff{Duration: time.Second / 2, Factor: 1.5, Jitter: 0.2, Steps: 5},
-	}.New()
-	if err != nil {
-		return nil, fmt.Errorf("create an authorizer: %w", err)
-	}
-	return newFilter(newTokens(authentication.TokenReviews()), permissions), nil
+	return newFilter(newTokens(authentication.TokenReviews()), newPermissions(authorization.SubjectAccessReviews())), nil
 }
 
-func newFilter(known *tokens, permissions authorizer.Authorizer) metricsserver.Filter {
+func newFilter(known *tokens, clients *permissions) metricsserver.Filter {
 	return func(log logr.Logger, next http.Handler) (http.Handler, error) {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			code, err := check(r, known, permissions)
+			code, err := check(r, known, clients)
 			switch {
 			case err != nil:
 				log.Error(err, "Cannot check a client of the metrics")
@@ -64,7 +45,7 @@ func newFilter(known *tokens, permissions authorizer.Authorizer) metricsserver.F
 }
 
 // check returns the status code for a request. An error comes from the API server.
-func check(r *http.Request, known *tokens, permissions authorizer.Authorizer) (int, error) {
+func check(r *http.Request, known *tokens, clients *permissions) (int, error) {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if token = strings.TrimSpace(token); token == "" || !strings.EqualFold(scheme, "Bearer") {
 		return http.StatusUnauthorized, nil
@@ -73,7 +54,7 @@ func check(r *http.Request, known *tokens, permissions authorizer.Authorizer) (i
 	if client == nil {
 		return code, err
 	}
-	allowed, err := isAllowed(r.Context(), permissions, client, r)
+	allowed, err := clients.allow(r, token, client)
 	switch {
 	case err != nil:
 		return http.StatusInternalServerError, err
@@ -82,16 +63,4 @@ func check(r *http.Request, known *tokens, permissions authorizer.Authorizer) (i
 	}
 	known.trust(token, r.RemoteAddr)
 	return http.StatusOK, nil
-}
-
-func isAllowed(
-	ctx context.Context, permissions authorizer.Authorizer, client user.Info, r *http.Request,
-) (bool, error) {
-	decision, _, err := permissions.Authorize(ctx, authorizer.AttributesRecord{
-		User: client, Verb: strings.ToLower(r.Method), Path: r.URL.Path,
-	})
-	if err != nil {
-		return false, fmt.Errorf("authorize user %q: %w", client.GetName(), err)
-	}
-	return decision == authorizer.DecisionAllow, nil
 }

@@ -10,9 +10,10 @@ import (
 
 	"github.com/go-logr/logr"
 	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apiserver/pkg/authorization/authorizer"
 	authenticationclient "k8s.io/client-go/kubernetes/typed/authentication/v1"
+	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
 )
 
 // reviews is an API server that authenticates two tokens.
@@ -27,7 +28,7 @@ func (r *reviews) Create(
 ) (*authenticationv1.TokenReview, error) {
 	r.asked++
 	switch review.Spec.Token {
-	case "scraper", "renewed", "tenant":
+	case "scraper", "renewed", "tenant", "mute", "denied":
 		review.Status.Authenticated = true
 		review.Status.User.Username = review.Spec.Token
 	case "broken":
@@ -38,29 +39,45 @@ func (r *reviews) Create(
 	return review, nil
 }
 
+// accessReviews is an API server that lets all clients except one read the metrics.
+type accessReviews struct {
+	authorizationclient.SubjectAccessReviewInterface
+
+	asked int
+}
+
+func (r *accessReviews) Create(
+	_ context.Context, review *authorizationv1.SubjectAccessReview, _ metav1.CreateOptions,
+) (*authorizationv1.SubjectAccessReview, error) {
+	r.asked++
+	want := authorizationv1.NonResourceAttributes{Verb: "get", Path: "/metrics"}
+	switch review.Spec.User {
+	case "mute":
+		return nil, errors.New("the API server does not answer")
+	case "denied":
+		review.Status.Denied = true
+	}
+	review.Status.Allowed = review.Spec.User != "tenant" && *review.Spec.NonResourceAttributes == want
+	return review, nil
+}
+
 // served is a filter with its API server.
 type served struct {
 	handler http.Handler
 	reviews *reviews
+	access  *accessReviews
 }
 
 func serve(t *testing.T) served {
 	t.Helper()
 	asked := &reviews{}
-	permissions := authorizer.AuthorizerFunc(func(
-		_ context.Context, a authorizer.Attributes,
-	) (authorizer.Decision, string, error) {
-		if a.GetUser().GetName() == "tenant" || a.GetPath() != "/metrics" || a.GetVerb() != "get" {
-			return authorizer.DecisionDeny, "", nil
-		}
-		return authorizer.DecisionAllow, "", nil
-	})
-	handler, err := newFilter(newTokens(asked), permissions)(logr.Discard(), http.HandlerFunc(
+	allowed := &accessReviews{}
+	handler, err := newFilter(newTokens(asked), newPermissions(allowed))(logr.Discard(), http.HandlerFunc(
 		func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return served{handler, asked}
+	return served{handler, asked, allowed}
 }
 
 // code returns the status code for a client.
@@ -78,6 +95,7 @@ func (s served) code(address, header string) int {
 func TestFilter(t *testing.T) {
 	for header, want := range map[string]int{
 		"": 401, "Basic x": 401, "Bearer": 401, "Bearer ": 401, "Bearer wrong": 401, "Bearer tenant": 403,
+		"Bearer denied": 403, "Bearer mute": 500,
 		"Bearer broken": 500, "Bearer scraper": 200, "bearer scraper": 200,
 	} {
 		t.Run(header, func(t *testing.T) {
@@ -119,5 +137,20 @@ func TestWrongTokenIsKept(t *testing.T) {
 	}
 	if s.reviews.asked != 1 {
 		t.Errorf("%d reviews", s.reviews.asked)
+	}
+}
+
+// The API server is asked about the permission of a client once.
+func TestPermissionIsKept(t *testing.T) {
+	s := serve(t)
+	for range 10 {
+		for token, want := range map[string]int{"scraper": http.StatusOK, "tenant": http.StatusForbidden} {
+			if got := s.code("10.0.0.1:1", "Bearer "+token); got != want {
+				t.Errorf("the token %q: %d, want %d", token, got, want)
+			}
+		}
+	}
+	if s.access.asked != 2 {
+		t.Errorf("%d reviews", s.access.asked)
 	}
 }

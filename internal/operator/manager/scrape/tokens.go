@@ -12,7 +12,6 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/cache"
-	"k8s.io/apiserver/pkg/authentication/user"
 	authenticationclient "k8s.io/client-go/kubernetes/typed/authentication/v1"
 )
 
@@ -56,10 +55,10 @@ func newTokens(reviews authenticationclient.TokenReviewInterface) *tokens {
 }
 
 // user returns the user of a token, or nil and a status code.
-func (t *tokens) user(ctx context.Context, token, address string) (user.Info, int, error) {
+func (t *tokens) user(ctx context.Context, token, address string) (*authenticationv1.UserInfo, int, error) {
 	id := hash(sha256.Sum256([]byte(token)))
 	if answer, ok := t.answers.Get(id); ok {
-		found, _ := answer.(*user.DefaultInfo)
+		found, _ := answer.(*authenticationv1.UserInfo)
 		return t.known(found)
 	}
 	if !t.admits(id, hostOf(address)) {
@@ -74,7 +73,7 @@ func (t *tokens) user(ctx context.Context, token, address string) (user.Info, in
 }
 
 // known returns the user of a token, which is nil for a wrong token.
-func (t *tokens) known(found *user.DefaultInfo) (user.Info, int, error) {
+func (t *tokens) known(found *authenticationv1.UserInfo) (*authenticationv1.UserInfo, int, error) {
 	if found == nil {
 		return nil, http.StatusUnauthorized, nil
 	}
@@ -105,7 +104,7 @@ func (t *tokens) admits(id hash, host string) bool {
 }
 
 // review asks the API server for the user of a token. It returns nil for a wrong token.
-func (t *tokens) review(ctx context.Context, token string) (*user.DefaultInfo, error) {
+func (t *tokens) review(ctx context.Context, token string) (*authenticationv1.UserInfo, error) {
 	ctx, cancel := context.WithTimeout(ctx, reviewTimeout)
 	defer cancel()
 	review, err := t.reviews.Create(ctx, &authenticationv1.TokenReview{
@@ -117,12 +116,7 @@ func (t *tokens) review(ctx context.Context, token string) (*user.DefaultInfo, e
 	if !review.Status.Authenticated {
 		return nil, nil //nolint:nilnil // a wrong token has no user
 	}
-	found := &review.Status.User
-	extra := make(map[string][]string, len(found.Extra))
-	for key, values := range found.Extra {
-		extra[key] = values
-	}
-	return &user.DefaultInfo{Name: found.Username, UID: found.UID, Groups: found.Groups, Extra: extra}, nil
+	return &review.Status.User, nil
 }
 
 // hostOf returns an address without its port.
