@@ -85,7 +85,7 @@ func known() int { return 1 }
 `,
 	"a/a_test.go":  "package a\n\nfunc helper() {}\n",
 	"b/b.go":       "package b\n\nimport _ \"m/c\"\n\nvar Made = kind{text}\n\ntype kind struct{ string }\n\nfunc (kind) Run() {}\n",
-	"b/text.go":    "package b\n\nimport _ \"embed\"\n\n//go:embed script\nvar text string\n",
+	"b/text.go":    "package b\n\nimport _ \"embed\"\n\nvar (\n\t//go:embed script\n\ttext string\n)\n",
 	"b/script/run": "exit",
 	"b/testdata/x": "golden",
 	"c/c.go":       "package c\n\nfunc init() {}\n",

@@ -87,7 +87,7 @@ type source struct {
 func (p *goPackage) add(c *Code, content []byte) error {
 	s := source{goPackage: p, set: token.NewFileSet(), content: content}
 	for line := range bytes.Lines(content) {
-		if bytes.HasPrefix(line, []byte("//go:")) {
+		if line = bytes.TrimLeft(line, " \t"); bytes.HasPrefix(line, []byte("//go:")) {
 			s.directives += string(line)
 		}
 	}
