@@ -25,8 +25,8 @@ OLDEST_KUBERNETES := $(patsubst k8s-%,%,$(firstword $(sort $(filter k8s-%,$(notd
 
 # The race detector needs a C compiler.
 RACE_FLAG = $(if $(shell command -v "$$($(GO) env CC)"),-race)
-# These are the packages that are not in a list above. The packages in LONG take longest and start first.
-LONG := $(patsubst %,./test/%,docs webhook faults contract installed scale api server/corpus rollout cloud) ./internal/cli ./hack/schemas
+# These are the packages that are not in a list above. The packages in LONG take longest and start first, in this order.
+LONG := $(addprefix ./,test/docs test/webhook test/faults test/api test/installed internal/cli test/server/corpus test/contract test/rollout test/scale hack/schemas test/cloud)
 OTHERS = $(LONG) $$($(GO) list ./... | grep -vxFf <($(GO) list $(RACE) $(PARTLY_RACE) $(PURE)))
 COVERED = -coverpkg=$(call joined,$(PURE)) -coverprofile=$(CACHE)/test/cover.out $(PURE)
 

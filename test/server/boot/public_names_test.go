@@ -75,13 +75,14 @@ func TestPublicNames(t *testing.T) {
 	for name, steps := range nameCases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			versions := []string{lineOf(t, steps[0].release).Version, lineOf(t, steps[len(steps)-1].release).Version}
+			var versions []string
 			planned := newNamedStack(t, plannedKeptStack(t, lineOf(t, steps[0].release), onSQLite, nil), "http://"+unused)
 			var s *namedStack
 			var inputs []any
 			var tests []namedTest
 			for i := range steps {
 				steps[i].apply(t, planned)
+				versions = append(versions, planned.stack.rel.Version)
 				inputs = append(inputs, planned.stack.planned(t))
 				tests = append(tests, namedTest{steps[i].name, func(t *testing.T) { s.try(t, &steps[i]) }})
 			}

@@ -7,7 +7,9 @@
 //
 // A Checker keeps its verdicts, and Once keeps which test cases passed, with package verdict. A server is started again
 // when a part of the key changes. The key of a verdict consists of the lock files of the release and of the tokenizer,
-// the interpreter, check.py, the code of this package, the machine, and the whole Request. The key of a test case
-// consists of all files below test/server, the packages of this module that the tests use, the interpreters, the
-// machine, and what the pipeline returns for the case. Exits, time limits and failures are never kept.
+// the interpreter, check.py, the code of the Checker, the machine, and the whole Request. The key of a test case
+// consists of the code that the test can run, the files next to it, the machine, and what the pipeline returns for the
+// case. It also has the lock files, the interpreters and the data of the releases that the case names. So a change in a
+// function starts only the servers of the tests that reach this function. Exits, time limits and failures are never
+// kept.
 package realserver

@@ -28,19 +28,27 @@ func newStandIn(t *testing.T, answer string) standIn {
 		t.Fatal(err)
 	}
 	s := standIn{
-		inputs: inputs{programs: filepath.Join(dir, "programs"), machine: in.machine},
+		inputs: inputs{root: filepath.Join(dir, "root"), machine: in.machine},
 		python: filepath.Join(dir, "python"), log: filepath.Join(dir, "log"),
 	}
 	for _, file := range in.files {
 		s.files = append(s.files, filepath.Join(dir, filepath.Base(file)))
 		write(t, s.files[len(s.files)-1], "of this run")
 	}
-	for _, file := range []string{"check.py", "fill.go", "fill_test.go"} {
-		write(t, filepath.Join(s.programs, file), "of this run")
+	for file, content := range map[string]string{
+		"checker.go": "package realserver\n\nfunc NewChecker() { fill() }\n", "check.py": "of this run",
+		"fill.go": "package realserver\n\nfunc fill() {}\n", "fill_test.go": "package realserver\n",
+	} {
+		write(t, s.program(file), content)
 	}
 	write(t, s.log, "")
 	write(t, s.python, fmt.Sprintf("#!/bin/sh\nwhile read -r request; do echo asked >>%s; %s; done\n", s.log, answer))
 	return s
+}
+
+// program returns the path of a file of the checker.
+func (in inputs) program(file string) string {
+	return filepath.Join(in.root, "test", "server", "realserver", file)
 }
 
 // asked checks a request with a new checker, keeps the verdict, and reports whether the program was asked.
@@ -78,7 +86,7 @@ func TestInputs(t *testing.T) {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
 	for _, program := range []string{"check.py", "checker.go", "fill.go"} {
-		if _, err := os.Stat(filepath.Join(in.programs, program)); err != nil {
+		if _, err := os.Stat(in.program(program)); err != nil {
 			t.Errorf("the programs do not include %s: %v", program, err)
 		}
 	}
@@ -91,13 +99,15 @@ func TestChangedInputs(t *testing.T) {
 	if !s.asked(t, request) || s.asked(t, request) {
 		t.Fatal("the program was not asked exactly once")
 	}
-	files := append(slices.Clone(s.files), filepath.Join(s.programs, "check.py"), filepath.Join(s.programs, "fill.go"),
-		filepath.Join(s.programs, "added.go"))
-	for _, file := range files {
+	for _, file := range append(slices.Clone(s.files), s.program("check.py"), s.program("added.py")) {
 		write(t, file, "changed")
 		if !s.asked(t, request) {
 			t.Errorf("the program is not asked after %s changes", filepath.Base(file))
 		}
+	}
+	write(t, s.program("fill.go"), "package realserver\n\nfunc fill() { panic(1) }\n")
+	if !s.asked(t, request) {
+		t.Error("the program is not asked after the code of the checker changes")
 	}
 	for i := range s.machine {
 		s.machine[i] += "2"
@@ -105,9 +115,10 @@ func TestChangedInputs(t *testing.T) {
 			t.Errorf("the program is not asked on a machine with a different %s", s.machine[i])
 		}
 	}
-	write(t, filepath.Join(s.programs, "fill_test.go"), "changed")
+	write(t, s.program("fill_test.go"), "package realserver\n\nfunc fillAll() {}\n")
+	write(t, s.program("passed.go"), "package realserver\n\nfunc Record() { panic(1) }\n")
 	if s.asked(t, request) {
-		t.Error("the program is asked after a test changes")
+		t.Error("the program is asked after a test or other code changes")
 	}
 }
 

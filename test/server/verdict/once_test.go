@@ -1,8 +1,6 @@
 package verdict
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 )
@@ -82,53 +80,5 @@ func TestOnceFailed(t *testing.T) {
 		if !ran(t, "fixed", name, during) || !ran(t, "fixed", name, passes) {
 			t.Errorf("a case that %s was kept", name)
 		}
-	}
-}
-
-// TestSources shows that the digest depends on every file of the imported packages, except tests.
-func TestSources(t *testing.T) {
-	root := t.TempDir()
-	add := func(path, content string) {
-		t.Helper()
-		path = filepath.Join(root, path)
-		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-			t.Fatal(err)
-		}
-		write(t, path, content)
-	}
-	add("test/boot/boot_test.go", "//go:build server\n\npackage boot\n\nimport (\n\t\"m/a\"\n\t\"m/pipeline\"\n)\n")
-	add("a/a.go", "package a\n\nimport \"m/a/b\"\n")
-	add("a/b/b.go", "package b\n\nimport \"fmt\"\n")
-	add("c/c.go", "package c\n")
-	add("pipeline/pipeline.go", "package pipeline\n\nimport \"m/c\"\n")
-	digest := func() string {
-		t.Helper()
-		found, err := Sources(root, "m", "test", "pipeline")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return found
-	}
-	before := digest()
-	for _, change := range []struct {
-		path, content string
-		want          bool
-	}{
-		{"a/b/b.go", "package b\n", true},
-		{"a/data.json", "{}", true},
-		{"a/a.go", "package a\n\nimport \"m/c\"\n", true},
-		{"c/c.go", "package c\n\nconst C = 1\n", true},
-		{"pipeline/pipeline.go", "package pipeline\n", false},
-		{"a/b/b_test.go", "package b\n", false},
-		{"a/testdata/golden", "", false},
-		{"d/d.go", "package d\n", false},
-		{"test/boot/doc.go", "package boot\n\nimport _ \"m/d\"\n", true},
-	} {
-		add(change.path, change.content)
-		after := digest()
-		if changed := after != before; changed != change.want {
-			t.Errorf("after a change of %s, the digest is different: %t, want %t", change.path, changed, change.want)
-		}
-		before = after
 	}
 }

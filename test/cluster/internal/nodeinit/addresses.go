@@ -28,5 +28,10 @@ func addAddresses(plan network.Plan) error {
 	if err := os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1\n"), 0o600); err != nil {
 		return fmt.Errorf("allowing packets through the node: %w", err)
 	}
+	// The kernel removes the link only after it has given up the connections of killed processes. By default, it repeats
+	// their last packets for more than a minute.
+	if err := os.WriteFile("/proc/sys/net/ipv4/tcp_orphan_retries", []byte("1\n"), 0o600); err != nil {
+		return fmt.Errorf("limiting the connections of killed processes: %w", err)
+	}
 	return nil
 }
