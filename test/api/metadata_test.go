@@ -100,8 +100,8 @@ func TestLongMetadata(t *testing.T) {
 	}
 }
 
-// An update cannot make the metadata long. A stack whose metadata was long before the policy existed can be changed, but
-// the metadata cannot become longer.
+// An update cannot make the metadata long. A stack whose metadata was long before the policy existed can be changed,
+// but the metadata cannot become longer.
 func TestUpdatesOfLongMetadata(t *testing.T) {
 	c := newClient(t)
 	for _, name := range slices.Sorted(maps.Keys(long)) {

@@ -24,9 +24,9 @@ var (
 )
 
 // TestStructures sends objects of random structure (depth, width, length, exponents, types and metadata) to the API
-// server with the policy, and without the webhook. Nothing that the API server stores may break a list. No answer may be an
-// internal error, unless the object is too large for etcd. `make fuzz-structures` runs it for longer, and prints the
-// slowest requests and how long a ConfigMap of the same size takes.
+// server with the policy, and without the webhook. Nothing that the API server stores may break a list. No answer may
+// be an internal error, unless the object is too large for etcd. `make fuzz-structures` runs it for longer, and prints
+// the slowest requests and how long a ConfigMap of the same size or metadata takes.
 func TestStructures(t *testing.T) {
 	s := newSender(t)
 	path := fmt.Sprintf(stacks, v1alpha2.GroupVersion.Version)
@@ -142,7 +142,8 @@ func (r *structure) object(name string) attempt {
 		all := quantities[version]
 		place := r.key(slices.Sorted(maps.Keys(all)))
 		value := `"` + r.amount() + `"`
-		return attempt{label: fmt.Sprintf("%s: %.40s", place, value), body: manifest(version, name, fmt.Sprintf(all[place], value))}
+		body := manifest(version, name, fmt.Sprintf(all[place], value))
+		return attempt{label: fmt.Sprintf("%s: %.40s", place, value), body: body}
 	case 1:
 		label, part := r.metadata()
 		metadata := fmt.Sprintf(`{"name":%q,%s}`, name, part)
