@@ -74,6 +74,16 @@ func manifest(version, name, spec string) string {
 	return fmt.Sprintf(`{"apiVersion": "llamastack.io/%s", "kind": %q, "metadata": {"name": %q}, "spec": %s}`, version, kind, name, spec)
 }
 
+// withMetadata returns a plain v1alpha1 or v1alpha2 stack with this metadata.
+func withMetadata(version, metadata string) string {
+	spec := `{"distribution": {"name": "starter"}}`
+	if version == v1alpha1.GroupVersion.Version {
+		spec = `{"server": ` + spec + `}`
+	}
+	return fmt.Sprintf(`{"apiVersion": "llamastack.io/%s", "kind": "LlamaStackDistribution", "metadata": %s, "spec": %s}`,
+		version, metadata, spec)
+}
+
 // nested returns a value with a number of levels of objects and lists.
 func nested(levels int, list bool) string {
 	if list {

@@ -23,10 +23,10 @@ var (
 	structuresSeed = flag.Uint64("structures-seed", 1, "the seed of the random structures")
 )
 
-// TestStructures sends objects of random structure (depth, width, length, exponents and types) to the API server with
-// the policy, and without the webhook. Nothing that the API server stores may break a list. No answer may be an
-// internal error, unless the object is too large for etcd. `make fuzz-structures` runs it for longer, and prints the
-// slowest requests and how long a ConfigMap of the same size takes.
+// TestStructures sends objects of random structure (depth, width, length, exponents, types and metadata) to the API
+// server with the policy, and without the webhook. Nothing that the API server stores may break a list. No answer may
+// be an internal error, unless the object is too large for etcd. `make fuzz-structures` runs it for longer, and prints
+// the slowest requests and how long a ConfigMap of the same size or metadata takes.
 func TestStructures(t *testing.T) {
 	s := newSender(t)
 	path := fmt.Sprintf(stacks, v1alpha2.GroupVersion.Version)
@@ -35,10 +35,12 @@ func TestStructures(t *testing.T) {
 	var slowest []attempt
 	for until := time.Now().Add(*structures); time.Now().Before(until); sent++ {
 		name := fmt.Sprintf("structure-%d", sent)
-		label, body := random.object(name)
+		a := random.object(name)
+		label, body := a.label, a.body
 		start := time.Now()
 		code, answer := s.send(t, http.MethodPost, path, body)
-		slowest = append(slowest, attempt{label, body, code, time.Since(start)})
+		a.code, a.took = code, time.Since(start)
+		slowest = append(slowest, a)
 		if code >= http.StatusInternalServerError && !tooLarge(answer) {
 			t.Errorf("%s of %d bytes: %d %s", label, len(body), code, answer)
 		}
@@ -82,10 +84,11 @@ func largestValues() []attempt {
 	return largest
 }
 
+// attempt is an object that is sent. metadata is its metadata if this is what it tests.
 type attempt struct {
-	label, body string
-	code        int
-	took        time.Duration
+	label, body, metadata string
+	code                  int
+	took                  time.Duration
 }
 
 // report prints the slowest requests, how long they take without other requests, and how long a ConfigMap takes.
@@ -95,7 +98,7 @@ func (s sender) report(t *testing.T, path string, slowest []attempt) {
 		alone := fastest(func() { s.send(t, http.MethodPost, path+"?dryRun=All", a.body) })
 		t.Logf("%8d bytes: %d in %v, %v if sent again (a ConfigMap: %v): %s", len(a.body), a.code,
 			a.took.Round(time.Millisecond), alone.Round(time.Millisecond),
-			s.configMap(t, len(a.body)).Round(time.Millisecond), a.label)
+			s.configMap(t, &a).Round(time.Millisecond), a.label)
 	}
 }
 
@@ -110,13 +113,16 @@ func fastest(f func()) time.Duration {
 	return shortest
 }
 
-// configMap returns how long the API server takes to create a ConfigMap of a size with short keys, as a dry run. More
-// than 300,000 bytes take many seconds.
-func (s sender) configMap(t *testing.T, size int) time.Duration {
+// configMap returns how long the API server takes to create a ConfigMap with the same metadata or the same size, as a
+// dry run. The size is that of short keys, of which more than 300,000 bytes take many seconds.
+func (s sender) configMap(t *testing.T, a *attempt) time.Duration {
 	t.Helper()
 	const entry = len(`,"k12345":"0"`)
-	body := `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"size"},"data":` +
-		keyed(max(1, min(size, 300_000)/entry), `"0"`) + `}`
+	metadata, data := a.metadata, "{}"
+	if metadata == "" {
+		metadata, data = `{"name":"size"}`, keyed(max(1, min(len(a.body), 300_000)/entry), `"0"`)
+	}
+	body := `{"apiVersion":"v1","kind":"ConfigMap","metadata":` + metadata + `,"data":` + data + `}`
 	return fastest(func() {
 		code, answer := s.send(t, http.MethodPost, "/api/v1/namespaces/default/configmaps?dryRun=All", body)
 		if code != http.StatusCreated {
@@ -128,18 +134,59 @@ func (s sender) configMap(t *testing.T, size int) time.Duration {
 // structure generates objects.
 type structure struct{ *rand.Rand }
 
-// object returns a stack of random structure, and a label that describes it.
-func (r *structure) object(name string) (label, body string) {
-	if r.IntN(4) == 0 {
-		all := quantities[v1alpha2.GroupVersion.Version]
+// object returns a stack of random structure.
+func (r *structure) object(name string) attempt {
+	version := v1alpha2.GroupVersion.Version
+	switch r.IntN(5) {
+	case 0:
+		all := quantities[version]
 		place := r.key(slices.Sorted(maps.Keys(all)))
 		value := `"` + r.amount() + `"`
-		body = manifest(v1alpha2.GroupVersion.Version, name, fmt.Sprintf(all[place], value))
-		return fmt.Sprintf("%s: %.40s", place, value), body
+		body := manifest(version, name, fmt.Sprintf(all[place], value))
+		return attempt{label: fmt.Sprintf("%s: %.40s", place, value), body: body}
+	case 1:
+		label, part := r.metadata()
+		metadata := fmt.Sprintf(`{"name":%q,%s}`, name, part)
+		return attempt{label: label, body: withMetadata(version, metadata), metadata: metadata}
+	default:
+		place := r.key(slices.Sorted(maps.Keys(places)))
+		shape, value := r.shape()
+		return attempt{label: place + ": " + shape, body: manifest(version, name, fmt.Sprintf(places[place], value))}
 	}
-	place := r.key(slices.Sorted(maps.Keys(places)))
-	shape, value := r.shape()
-	return place + ": " + shape, manifest(v1alpha2.GroupVersion.Version, name, fmt.Sprintf(places[place], value))
+}
+
+// metadata returns a part of the metadata, and a label that describes it. The API server itself, before the policy,
+// takes a time that grows with the square of the numbers.
+func (r *structure) metadata() (label, part string) {
+	switch n := r.size(3_000); r.IntN(6) {
+	case 0:
+		return fmt.Sprintf("%d labels", n), `"labels":` + keyed(n, `"`+strings.Repeat("v", 63)+`"`)
+	case 1:
+		return fmt.Sprintf("%d annotations", n), `"annotations":` + keyed(n, `"`+strings.Repeat("v", r.size(80))+`"`)
+	case 2:
+		return fmt.Sprintf("%d owners", n), `"ownerReferences":` + many(n, fmt.Sprintf(
+			`{"apiVersion":"v1","kind":"ConfigMap","name":"a","uid":%q}`, strings.Repeat("u", r.size(300))))
+	case 3:
+		return fmt.Sprintf("%d managers", n), managedFields(n, `{"f:a":{}}`)
+	case 4:
+		n = min(n, 1_000)
+		return fmt.Sprintf("managed fields of %d levels", n),
+			managedFields(1, strings.Repeat(`{"f:a":`, n)+"{}"+strings.Repeat("}", n))
+	default:
+		inner := r.size(max(1, 10_000/n))
+		fields := strings.ReplaceAll(keyed(n, keyed(inner, "{}")), `"k`, `"f:k`)
+		return fmt.Sprintf("%d managed fields of %d", n, inner), managedFields(1, fields)
+	}
+}
+
+// managedFields returns the managed fields of a number of managers, each with the same fields.
+func managedFields(managers int, fields string) string {
+	var entries []string
+	for i := range managers {
+		entries = append(entries, fmt.Sprintf(`{"manager":"m%d","operation":"Apply","apiVersion":%q,`+
+			`"fieldsType":"FieldsV1","fieldsV1":%s}`, i, v1alpha2.GroupVersion, fields))
+	}
+	return `"managedFields":[` + strings.Join(entries, ",") + "]"
 }
 
 func (r *structure) key(keys []string) string { return keys[r.IntN(len(keys))] }

@@ -16,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -34,7 +35,7 @@ type flood struct {
 
 // floods lists objects that operators once kept in memory. The comments list what each flood contains.
 var floods = []flood{
-	{"labels", 160, createLabels},               // stacks, ConfigMaps, Secrets, Services and Pods with 1.2 MB of labels
+	{"labels", 160, createLabels},               // stacks with the longest metadata; others with 1.2 MB of labels
 	{"configmaps", 150, createConfigMaps},       // 0.9 MB in each of two ConfigMaps of which a stack uses one key
 	{"pullsecrets", 254, createPullSecrets},     // four stacks with 250 pull Secrets of 0.7 MB
 	{"secretreferences", 244, createReferences}, // four stacks with 1,900 references to values of 120 kB
@@ -146,21 +147,23 @@ func newFlooding(namespace, name, spec string) (*v1alpha2.LlamaStackDistribution
 	return stack, yaml.UnmarshalStrict([]byte(spec), &stack.Spec)
 }
 
-// createLabels creates an object that the operator caches, with labels of 1.2 MB.
+// createLabels creates an object that the operator caches: a stack with the longest metadata that the policy admits, or
+// a ConfigMap, Secret, Service or Pod with labels of 1.2 MB.
 func createLabels(ctx context.Context, c client.Client, namespace string, i int) error {
 	meta := metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprint("l", i), Labels: names.Labels("z")}
 	meta.Labels[names.LabelApp] = names.App
-	for n := range 9500 {
-		meta.Labels[fmt.Sprintf("k%05d%s", n, strings.Repeat("x", 50))] = strings.Repeat("v", 63)
-	}
-	switch {
-	case i < 70:
+	if i < 70 {
 		stack, err := newFlooding(namespace, meta.Name, "distribution: {name: starter}")
 		if err != nil {
 			return err
 		}
-		stack.ObjectMeta = meta
+		stack.ObjectMeta = longest(meta)
 		return c.Create(ctx, stack)
+	}
+	for n := range 9500 {
+		meta.Labels[fmt.Sprintf("k%05d%s", n, strings.Repeat("x", 50))] = strings.Repeat("v", 63)
+	}
+	switch {
 	case i < 90:
 		return c.Create(ctx, &corev1.ConfigMap{ObjectMeta: meta})
 	case i < 100:
@@ -172,6 +175,32 @@ func createLabels(ctx context.Context, c client.Client, namespace string, i int)
 		spec := corev1.PodSpec{Containers: []corev1.Container{{Name: "a", Image: "x"}}}
 		return c.Create(ctx, &corev1.Pod{ObjectMeta: meta, Spec: spec})
 	}
+}
+
+// longest adds the longest metadata that the policy and the API server admit in a stack.
+func longest(meta metav1.ObjectMeta) metav1.ObjectMeta {
+	const most = 128
+	long := strings.Repeat("x", 253)
+	domain := strings.Repeat(strings.Repeat("d", 60)+".", 4) + "example/k"
+	meta.Annotations = map[string]string{}
+	for n := range most {
+		name := fmt.Sprintf("%s%03d%s", domain, n, strings.Repeat("x", 59))
+		if len(meta.Labels) < most {
+			meta.Labels[name] = strings.Repeat("v", 63)
+		}
+		meta.Annotations[name] = noise(1700)
+		meta.Finalizers = append(meta.Finalizers, name)
+		meta.OwnerReferences = append(meta.OwnerReferences, metav1.OwnerReference{
+			APIVersion: "example.com/v1", Kind: long, Name: long, UID: types.UID(fmt.Sprintf("%03d%s", n, long[:250])),
+		})
+		if n > 0 { // the API server adds one
+			meta.ManagedFields = append(meta.ManagedFields, metav1.ManagedFieldsEntry{
+				Manager: fmt.Sprint("m", n), Operation: metav1.ManagedFieldsOperationApply, FieldsType: "FieldsV1",
+				APIVersion: v1alpha2.GroupVersion.String(), FieldsV1: metav1.NewFieldsV1(`{"f:` + noise(2400) + `":{}}`),
+			})
+		}
+	}
+	return meta
 }
 
 // createConfigMaps creates a stack, and two ConfigMaps to which it refers.

@@ -1,6 +1,7 @@
 package definition_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -23,6 +24,10 @@ func object(t testing.TB, version, metadata, spec string) map[string]any {
 func TestCheck(t *testing.T) {
 	row := "[" + strings.Repeat("7,", 230) + "7]"
 	many := "{distribution: {name: starter}, settings: {a: [" + strings.Repeat(row+",", 431) + row + "]}}"
+	labels := "labels: {" + strings.Repeat("a%: b, ", 129) + "}"
+	for i := range 129 {
+		labels = strings.Replace(labels, "%", strconv.Itoa(i), 1)
+	}
 	const spec, older = "{distribution: {name: starter}}", "{server: {distribution: {name: starter}}}"
 	for name, c := range map[string]struct {
 		version, metadata, spec string
@@ -46,6 +51,8 @@ func TestCheck(t *testing.T) {
 		"policy":              {"v1alpha2", "{name: a}", "{distribution: {name: starter}, providers: {inference: {provider: 5}}}", []string{"spec.providers.inference.provider"}},
 		"many values":         {"v1alpha2", "{name: a}", many, nil},
 		"policy, in v1alpha1": {"v1alpha1", "{name: a}", "{server: {distribution: {name: starter}, providers: {inference: {provider: 5}}}}", []string{"spec.server.providers.inference.provider"}},
+		"labels":              {"v1alpha2", "{name: a, " + labels + "}", spec, []string{"metadata.labels"}},
+		"labels, v1alpha1":    {"v1alpha1", "{name: a, " + labels + "}", older, []string{"metadata.labels"}},
 		"another version":     {"v1", "{name: a}", "{}", nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -72,10 +72,11 @@ func compile(spec *admissionregistrationv1.ValidatingAdmissionPolicySpec, env *c
 	}
 	for _, each := range spec.Variables {
 		// The types of the values are not known before the evaluation, so a check of the types finds nothing, and takes as
-		// long as all else. The tests create the policy on an API server, which checks it. But the cost of the variable
-		// nested can reach the limit, and an expression has the cost that it has on an API server only after a check.
+		// long as all else. The tests create the policy on an API server, which checks it. But the cost of the variables
+		// nested and managed can reach the limit, and an expression has the cost that it has on an API server only after a
+		// check.
 		parse := env.Parse
-		if each.Name == "nested" {
+		if each.Name == "nested" || each.Name == "managed" {
 			parse = env.Compile
 		}
 		found.variables = append(found.variables, variable{each.Name, program(parse, each.Expression)})
