@@ -43,8 +43,6 @@ type remembered struct {
 	contents map[string]*content
 }
 
-func newMemory() *memory { return &memory{shares: map[string]*share{}} }
-
 // find returns a content, or nil if it is not remembered. Callers must not change it.
 func (m *memory) find(of user, id string) *content {
 	m.mu.Lock()
