@@ -14,7 +14,7 @@ const (
 	goBack     = "to recover the data, set the previous value again"
 )
 
-// These are messages that depend on nothing but their values.
+// These are the formats of messages without conditions.
 const (
 	otherFamily = "this release stores the data of " + whatMark + " in a different kind of store, %s, and the existing " +
 		"data stays in %s; " + throughAPI + "; to recover the existing data, return to the previous release"
