@@ -168,7 +168,7 @@ func (c *comparison) recorded(was Data) {
 			continue
 		}
 		if old := c.before.location(place.File); old.durable() && c.after.location(place.File) != old {
-			c.lose(Files, pathMount, c.recordedPaths(place.File), false)
+			c.lose(Files, pathMount, fmt.Sprintf(recordedPaths, place.File, c.before.mountOf(old.source)), false)
 		}
 	}
 }

@@ -42,6 +42,10 @@ const (
 	replacedProvider = "the server uses only one provider for this API, %[1]q instead of %[2]q, and does not find the " +
 		"earlier data of " + whatMark + "; to keep the data, remove the provider %[1]q, or give it the type and the " +
 		"settings of %[2]q"
+	recordedPaths = "the server stores uploaded files in %s and records the full path of each file, and the change " +
+		"mounts the volume at a different path: the server cannot find files that were uploaded before the change; to keep " +
+		"them, set the previous path again, or also mount the volume at the previous path " +
+		"(spec.workload.overrides.volumeMounts: name " + volumeName + ", mountPath %s)"
 	notServed = "the server no longer serves vector stores: the content of " + whatMark + " stays in %s; to recover the " +
 		"content, remove vectorIo from spec.disabled, or configure a vectorIo provider with the same ID again"
 )
@@ -199,17 +203,4 @@ func (c *comparison) unreadable(what string) string {
 		"and no tool converts this data: stay on %s, or delete the vector stores of that provider through the API (DELETE /v1/vector_stores/ID) "+
 		"and create them again after the change; before the change, accept the loss of the remaining data with the annotation %s: %q",
 		c.after.Release, what, c.before.Release, c.before.Release, Annotation, what)
-}
-
-func (c *comparison) recordedPaths(directory string) string {
-	return fmt.Sprintf("the server stores uploaded files in %s and records the full path of each file, and the change mounts the "+
-		"volume at a different path: "+
-		"the server cannot find files that were uploaded before the change; to keep them, set the previous path "+
-		"again, or also mount the volume at the previous path "+
-		"(spec.workload.overrides.volumeMounts: name %s, mountPath %s)", directory, volumeName, c.oldMount(directory))
-}
-
-// oldMount returns the path at which the volume that contains a directory was mounted.
-func (c *comparison) oldMount(directory string) string {
-	return c.before.mountOf(c.before.location(directory).source)
 }
