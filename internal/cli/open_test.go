@@ -347,13 +347,11 @@ func TestOpenPrintOnly(t *testing.T) {
 		"neither": {nil, 1, "", `error: the status of stack "my" in namespace "team-a" has no URL yet; wait until the stack is Ready`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, flag := range []string{"--print-only", "--url"} {
-				api := fakeapi.Start(t)
-				servedStack(t, api, starterSpec(), tc.status, backend)
-				got := run(t, "", "open", "my", flag, "--kubeconfig", api.Kubeconfig)
-				if got.code != tc.code || got.out != tc.out || strings.TrimSpace(got.err) != tc.err {
-					t.Errorf("%+v", got)
-				}
+			api := fakeapi.Start(t)
+			servedStack(t, api, starterSpec(), tc.status, backend)
+			got := run(t, "", "open", "my", "--print-only", "--kubeconfig", api.Kubeconfig)
+			if got.code != tc.code || got.out != tc.out || strings.TrimSpace(got.err) != tc.err {
+				t.Errorf("%+v", got)
 			}
 		})
 	}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/google/go-containerregistry/pkg/authn"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/spf13/cobra"
 
@@ -145,7 +144,7 @@ func inspectImage(
 ) (*imageReport, error) {
 	opening, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	place, err := Open(opening, written, reader, authn.DefaultKeychain)
+	place, err := Open(opening, written, reader)
 	if err != nil {
 		return nil, err
 	}

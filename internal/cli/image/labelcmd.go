@@ -7,9 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
-	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/spf13/cobra"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app"
@@ -95,11 +95,11 @@ func runImageLabel(
 		return err
 	}
 	defer reader.Close()
-	place, err := Open(ctx, written, reader, authn.DefaultKeychain)
+	place, err := Open(ctx, written, reader)
 	if err != nil {
 		return notLabeled(written, err)
 	}
-	if options.push && options.tag == "" && place.Tag() == "" && !IsLayout(written) {
+	if options.push && options.tag == "" && place.Tag() == "" && !strings.HasPrefix(written, layoutPrefix) {
 		return fmt.Errorf("image %q has a digest and no tag in its name; set --tag to the tag to write", written)
 	}
 	return options.label(ctx, place, wanted, written, streams)

@@ -37,20 +37,17 @@ const (
 
 // Open opens an image. The names oci:DIR, oci:DIR:TAG and oci:DIR@DIGEST refer to images in an OCI layout. Other names
 // refer to images in a registry.
-func Open(ctx context.Context, image string, reader *registry.Reader, credentials authn.Keychain) (Place, error) {
+func Open(ctx context.Context, image string, reader *registry.Reader) (Place, error) {
 	if path, ok := strings.CutPrefix(image, layoutPrefix); ok {
 		return openLayout(path)
 	}
 	image = strings.TrimPrefix(image, registryPrefix)
-	source, ref, err := reader.Open(ctx, image, credentials)
+	source, ref, err := reader.Open(ctx, image, authn.DefaultKeychain)
 	if err != nil {
 		return nil, err
 	}
-	return &repository{Source: source, image: image, ref: ref, reader: reader, credentials: credentials}, nil
+	return &repository{Source: source, image: image, ref: ref, reader: reader}, nil
 }
-
-// IsLayout reports whether an image is in an OCI layout.
-func IsLayout(image string) bool { return strings.HasPrefix(image, layoutPrefix) }
 
 // CheckTag returns an error for an invalid tag.
 func CheckTag(tag string) error {

@@ -19,10 +19,9 @@ const userAgent = "kubectl-llamastack"
 // repository is an image in a registry.
 type repository struct {
 	registry.Source
-	image       string
-	ref         name.Reference
-	reader      *registry.Reader
-	credentials authn.Keychain
+	image  string
+	ref    name.Reference
+	reader *registry.Reader
 }
 
 // Identifier returns the tag or the digest.
@@ -50,8 +49,8 @@ func (r *repository) Write(ctx context.Context, changed *Labeled, tag string) er
 	if tag = cmp.Or(tag, r.Tag()); tag == "" {
 		return fmt.Errorf("image %q %w", r.image, errNoTag)
 	}
-	pusher, err := remote.NewPusher(remote.WithAuthFromKeychain(r.credentials), remote.WithTransport(r.reader.Transport()),
-		remote.WithUserAgent(userAgent), remote.WithJobs(1))
+	pusher, err := remote.NewPusher(remote.WithAuthFromKeychain(authn.DefaultKeychain),
+		remote.WithTransport(r.reader.Transport()), remote.WithUserAgent(userAgent), remote.WithJobs(1))
 	if err != nil {
 		return fmt.Errorf("write to %q: %w", r.ref.Context().Name(), err)
 	}

@@ -126,10 +126,9 @@ func (o *migrateOptions) addFlags(command *cobra.Command) {
 	flags.StringVar(&o.OperatorConfig, "operator-config", "", "with --dry-run: file with the operator's "+
 		"ConfigMap, "+names.OperatorConfigMap+" (default: the one in the cluster)")
 	flags.StringVarP(&o.output, "output", "o", app.FormTable, "with --dry-run: table, json or yaml")
-	command.MarkFlagsMutuallyExclusive("storage", "filename")
-	command.MarkFlagsMutuallyExclusive("storage", "namespace")
-	command.MarkFlagsMutuallyExclusive("storage", "operator-config")
-	command.MarkFlagsMutuallyExclusive("storage", "output")
+	for _, flag := range []string{"filename", "namespace", "operator-config", "output"} {
+		command.MarkFlagsMutuallyExclusive("storage", flag)
+	}
 	app.CompleteFixed(command, "storage", app.APIVersions)
 }
 

@@ -71,7 +71,7 @@ func (t *takeover) object(stack *unstructured.Unstructured, kind string, live cl
 		return nil
 	}
 	by := apply.Owner{
-		Predecessors: predecessors(stack.GetName()),
+		Predecessors: names.Predecessors(stack.GetName()),
 		Mark:         apply.Mark{Kind: kindDeployment, Annotation: names.AnnotationRendered, Value: rollout.ByPredecessor},
 	}
 	taken, err := apply.TakenOver(kind, live, by, names.FieldManager)
@@ -91,15 +91,6 @@ func (t *takeover) object(stack *unstructured.Unstructured, kind string, live cl
 		return fmt.Errorf("namespace %q: %w", stack.GetNamespace(), err)
 	}
 	return t.decide(deployment, built)
-}
-
-// predecessors returns the field managers of the previous operator.
-func predecessors(stack string) []apply.Manager {
-	found := []apply.Manager{{Name: stack, Operation: metav1.ManagedFieldsOperationApply}}
-	for _, manager := range names.PredecessorManagers() {
-		found = append(found, apply.Manager{Name: manager, Operation: metav1.ManagedFieldsOperationUpdate})
-	}
-	return found
 }
 
 // decide records the changes that the next rollout makes. The operator reports the same changes after it has adopted

@@ -56,7 +56,10 @@ func (v *surveyor) survey(ctx context.Context, namespace string) error {
 
 // look examines one stack.
 func (v *surveyor) look(ctx context.Context, live *unstructured.Unstructured) error {
-	data, err := json.Marshal(withoutLiveFields(live))
+	fields := live.DeepCopy()
+	fields.SetManagedFields(nil)
+	unstructured.RemoveNestedField(fields.Object, "status")
+	data, err := json.Marshal(fields.Object)
 	if err != nil {
 		return fmt.Errorf("read stack %s/%s: %w", live.GetNamespace(), live.GetName(), err)
 	}
@@ -80,14 +83,6 @@ func (v *surveyor) look(ctx context.Context, live *unstructured.Unstructured) er
 	}
 	v.found.Stacks = append(v.found.Stacks, t)
 	return err
-}
-
-// withoutLiveFields returns an object without its status and managed fields.
-func withoutLiveFields(live *unstructured.Unstructured) map[string]any {
-	object := live.DeepCopy()
-	object.SetManagedFields(nil)
-	unstructured.RemoveNestedField(object.Object, "status")
-	return object.Object
 }
 
 // dropped returns a sentence for each unknown field in the manifest that kubectl applied last.

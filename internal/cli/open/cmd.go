@@ -57,9 +57,7 @@ func Command(streams app.Streams, version string) *cobra.Command {
 	command.Flags().Uint16Var(&options.port, "port", 0, "local port (default: any free port)")
 	command.Flags().BoolVar(&options.printOnly, "print-only", false,
 		"print the URL from the status of the stack, and do not forward a port")
-	command.Flags().BoolVar(&options.printOnly, "url", false, "same as --print-only")
 	command.MarkFlagsMutuallyExclusive("port", "print-only")
-	command.MarkFlagsMutuallyExclusive("port", "url")
 	return command
 }
 

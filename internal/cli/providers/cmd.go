@@ -45,7 +45,7 @@ this list shows the type, the default, and whether the key is required or secret
 	command.Flags().StringVarP(&options.output, "output", "o", app.FormTable, "table, json or yaml")
 	app.CompleteReleases(command, "release")
 	app.Must(command.RegisterFlagCompletionFunc("api",
-		app.Completed(func(c *cobra.Command) []string { return camelCased(apisOf(c)) })))
+		app.Completed(func(c *cobra.Command) []string { return camelCased(apisOf(askedRelease(c))) })))
 	command.ValidArgsFunction = completeProviderTypes
 	return command
 }
@@ -104,8 +104,7 @@ func runProviders(out io.Writer, options providersOptions, args []string) error 
 
 // chosenAPIs returns the API in --api, or all APIs with providers.
 func chosenAPIs(rel *release.Release, asked string) ([]string, error) {
-	apis := slices.DeleteFunc(slices.Clone(rel.APIs()),
-		func(name string) bool { return len(rel.ProviderTypes(name)) == 0 })
+	apis := apisOf(rel)
 	if asked == "" {
 		return apis, nil
 	}

@@ -18,8 +18,8 @@ func askedRelease(command *cobra.Command) *release.Release {
 	return release.Default()
 }
 
-func apisOf(command *cobra.Command) []string {
-	rel := askedRelease(command)
+// apisOf returns the APIs of a release that have providers.
+func apisOf(rel *release.Release) []string {
 	return slices.DeleteFunc(slices.Clone(rel.APIs()), func(name string) bool { return len(rel.ProviderTypes(name)) == 0 })
 }
 
@@ -31,7 +31,7 @@ func completeProviderTypes(command *cobra.Command, args []string, _ string) ([]s
 	}
 	rel := askedRelease(command)
 	var types []string
-	for _, api := range apisOf(command) {
+	for _, api := range apisOf(rel) {
 		if asked := app.FlagOf(command, "api"); asked != "" && draft.APIName(asked) != api {
 			continue
 		}

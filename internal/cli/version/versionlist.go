@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/imagename"
@@ -85,14 +86,10 @@ func Operators(deployments []appsv1.Deployment) []Operator {
 			!strings.Contains(image, operatorName) {
 			continue
 		}
-		replicas := int32(1)
-		if d.Spec.Replicas != nil {
-			replicas = *d.Spec.Replicas
-		}
 		found = append(found, Operator{
 			Namespace: d.Namespace, Name: d.Name, Image: image,
 			Version: cmp.Or(d.Labels[versionLabel], imagename.Tag(image), "unknown"),
-			Ready:   d.Status.ReadyReplicas, Replicas: replicas,
+			Ready:   d.Status.ReadyReplicas, Replicas: ptr.Deref(d.Spec.Replicas, 1),
 		})
 	}
 	slices.SortFunc(found, func(a, b Operator) int {

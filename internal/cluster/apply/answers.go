@@ -38,10 +38,6 @@ type entry struct {
 	live client.Object
 }
 
-func newAnswers() *answers {
-	return &answers{entries: map[types.NamespacedName]map[objectKey]entry{}}
-}
-
 func (m *answers) remember(
 	owner types.NamespacedName, wanted *unstructured.Unstructured, live client.Object, keep bool,
 ) {

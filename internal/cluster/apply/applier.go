@@ -43,7 +43,8 @@ type Applier struct {
 func New(options Options) *Applier {
 	return &Applier{
 		writer: options.Writer, cache: options.Cache, scheme: options.Scheme, manager: options.Manager,
-		metadataOnly: sets.New(options.MetadataOnly...), answers: newAnswers(),
+		metadataOnly: sets.New(options.MetadataOnly...),
+		answers:      &answers{entries: map[types.NamespacedName]map[objectKey]entry{}},
 	}
 }
 

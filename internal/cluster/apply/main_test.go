@@ -101,9 +101,9 @@ func newBench(t *testing.T) *bench {
 	b := &bench{client: admin, counter: &counter{}, owner: apply.Owner{
 		UID: owner.UID, Namespace: owner.Namespace, Name: owner.Name,
 		Labels: map[string]string{"by": "tester", "of": "my"},
-		Predecessors: []apply.Manager{
-			{Name: "old", Operation: metav1.ManagedFieldsOperationUpdate},
-			{Name: "my", Operation: metav1.ManagedFieldsOperationApply},
+		Predecessors: []metav1.ManagedFieldsEntry{
+			{Manager: "old", Operation: metav1.ManagedFieldsOperationUpdate},
+			{Manager: "my", Operation: metav1.ManagedFieldsOperationApply},
 		},
 	}}
 	b.applier = b.newApplier(t, types, nil)

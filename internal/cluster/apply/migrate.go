@@ -77,8 +77,7 @@ func TakenOver(kind string, live metav1.Object, owner Owner, manager string) ([]
 	// The upgrade function supports only Update entries, so Apply entries are converted first.
 	sources := sets.New[string]()
 	for i, entry := range entries {
-		if entry.Subresource == "" && slices.Contains(owner.Predecessors,
-			Manager{Name: entry.Manager, Operation: entry.Operation}) {
+		if owner.follows(entry) {
 			entries[i].Operation = metav1.ManagedFieldsOperationUpdate
 			sources.Insert(entry.Manager)
 		}
@@ -102,8 +101,14 @@ func TakenOver(kind string, live metav1.Object, owner Owner, manager string) ([]
 // apply with the names in Predecessors.
 func (o Owner) appliedAgain(entries []metav1.ManagedFieldsEntry) bool {
 	return slices.ContainsFunc(entries, func(entry metav1.ManagedFieldsEntry) bool {
-		return entry.Subresource == "" && entry.Operation == metav1.ManagedFieldsOperationApply &&
-			slices.Contains(o.Predecessors, Manager{Name: entry.Manager, Operation: entry.Operation})
+		return entry.Operation == metav1.ManagedFieldsOperationApply && o.follows(entry)
+	})
+}
+
+// follows reports whether a predecessor wrote the fields of an entry.
+func (o Owner) follows(entry metav1.ManagedFieldsEntry) bool {
+	return entry.Subresource == "" && slices.ContainsFunc(o.Predecessors, func(one metav1.ManagedFieldsEntry) bool {
+		return one.Manager == entry.Manager && one.Operation == entry.Operation
 	})
 }
 

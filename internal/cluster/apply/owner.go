@@ -17,9 +17,9 @@ type Owner struct {
 	// Labels are the labels of every child. The Applier adopts an object that has these labels and has no controller, such
 	// as an object that was retained, orphaned, or restored from a backup.
 	Labels map[string]string
-	// Predecessors lists the field managers that wrote children of this owner before this program did. The Applier takes
-	// over their fields once.
-	Predecessors []Manager
+	// Predecessors lists the field managers, each with its operation, that wrote children of this owner before this
+	// program did. The Applier takes over their fields once.
+	Predecessors []metav1.ManagedFieldsEntry
 	// PredecessorsUntil is the time at which a predecessor was last active. If this time is after the last apply of an
 	// object, the user went back to the predecessor and then to this program again, and the Applier takes over the
 	// predecessor's fields once more. Zero means that the time is unknown.
@@ -39,12 +39,6 @@ type Mark struct {
 	Annotation string
 	// Value is the value of the annotation in a marked object.
 	Value string
-}
-
-// Manager is a field manager.
-type Manager struct {
-	Name      string
-	Operation metav1.ManagedFieldsOperationType
 }
 
 // Key returns the owner's namespaced name.

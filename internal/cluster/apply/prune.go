@@ -23,15 +23,14 @@ type Child struct {
 // deletes a PersistentVolumeClaim.
 func (a *Applier) Prune(
 	ctx context.Context, owner Owner, kinds []schema.GroupVersionKind, keep func(Child) bool,
-) ([]Child, error) {
-	var deleted []Child
+) error {
 	for _, kind := range kinds {
 		if kind.Kind == "PersistentVolumeClaim" {
 			continue
 		}
 		children, err := a.children(ctx, owner, kind)
 		if err != nil {
-			return deleted, err
+			return err
 		}
 		for _, object := range children {
 			child := Child{Kind: kind, Name: object.GetName()}
@@ -39,13 +38,12 @@ func (a *Applier) Prune(
 				continue
 			}
 			if err := a.remove(ctx, object); err != nil {
-				return deleted, fmt.Errorf("delete %s %q: %w", kind.Kind, child.Name, err)
+				return fmt.Errorf("delete %s %q: %w", kind.Kind, child.Name, err)
 			}
 			a.answers.remove(owner.Key(), objectKey{gvk: kind, name: child.Name})
-			deleted = append(deleted, child)
 		}
 	}
-	return deleted, nil
+	return nil
 }
 
 func (a *Applier) remove(ctx context.Context, object client.Object) error {

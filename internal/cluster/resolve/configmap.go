@@ -122,7 +122,7 @@ func (c *content) bytes() map[string][]byte {
 // NewConfigMaps returns a ConfigMaps that reads metadata from the cache and content directly from the API server. It
 // reads in the given namespaces, or in all namespaces if no namespace is given.
 func NewConfigMaps(cache, direct client.Reader, namespaces ...string) *ConfigMaps {
-	return &ConfigMaps{cache: cache, direct: direct, namespaces: namespaces, memory: newMemory()}
+	return &ConfigMaps{cache: cache, direct: direct, namespaces: namespaces, memory: &memory{shares: map[string]*share{}}}
 }
 
 // Contents holds the contents of ConfigMaps, by intent.ConfigMapUse.ID and key.

@@ -73,10 +73,6 @@ type digester struct {
 	empty bool
 }
 
-func newDigester(key DigestKey) *digester {
-	return &digester{mac: hmac.New(sha256.New, key.bytes), empty: true}
-}
-
 // add adds the values of a Secret to which uses refer, each once. The Secrets must be added in the order of their
 // names.
 func (d *digester) add(name string, secret *corev1.Secret, uses []intent.SecretUse) {

@@ -50,8 +50,6 @@ type remembered struct {
 	contents map[string]*content
 }
 
-func newMemory() *memory { return &memory{shares: map[string]*share{}} }
-
 // find returns a version that any stack in the namespace of the user remembers, or nil. Callers must not change it.
 func (m *memory) find(of user, wanted version) *content {
 	m.mu.Lock()

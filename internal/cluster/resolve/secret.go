@@ -3,6 +3,8 @@ package resolve
 import (
 	"bytes"
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
 	"fmt"
 	"maps"
 	"slices"
@@ -123,7 +125,7 @@ type SecretQuery struct {
 func Secrets(ctx context.Context, direct client.Reader, query SecretQuery) (Values, error) {
 	values := Values{data: map[keyRef][]byte{}, authorities: map[string][]byte{}}
 	wanted, found := query.bySecret(), map[intent.SecretUse]*facts.Unusable{}
-	digest := newDigester(query.Key)
+	digest := &digester{mac: hmac.New(sha256.New, query.Key.bytes), empty: true}
 	if query.Budget == nil {
 		query.Budget = &Budget{}
 	}

@@ -3,6 +3,7 @@ package change
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
@@ -57,7 +58,7 @@ func address(of *plan.Plan) map[string]string {
 	if of == nil {
 		return found
 	}
-	found["port"], found["scheme"] = of.Port(), "http"
+	found["port"], found["scheme"] = strconv.Itoa(int(of.Rendered.Inputs.Port)), "http"
 	if of.ServesTLS {
 		found["scheme"] = "https"
 	}

@@ -48,7 +48,7 @@ func (c *comparison) values(path string, at redact.Place, a, b any) {
 	if from == to {
 		from, to = from+" (before)", to+" (after)"
 	}
-	c.found = append(c.found, Field{Path: redact.Path(path), From: from, To: to})
+	c.found = append(c.found, Field{Path: redact.Text(path), From: from, To: to})
 }
 
 func (c *comparison) maps(path string, at redact.Place, a, b map[string]any) {

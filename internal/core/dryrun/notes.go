@@ -45,7 +45,7 @@ func (m *Manifests) notes(in *plan.Input, built *plan.Plan) []string {
 		notes = append(notes, unreadCertificate(in.Object.Name, secret))
 	}
 	for _, model := range built.Models {
-		if model.Renamed() {
+		if model.ID != model.Name {
 			notes = append(notes, model.String())
 		}
 	}

@@ -56,7 +56,7 @@ func decodeExternalProvider(
 			errs.Forbidden(path.Child("config").Child(key), "%q is also set by %s; keep one of them", key, at)
 		}
 		ref := written.SecretRefs[key]
-		if secret := typedSecret(&ref, at, errs); secret != nil {
+		if secret := Secret(&ref, at, errs); secret != nil {
 			p.Secrets = append(p.Secrets, SecretKey{Key: key, SecretRef: *secret})
 		}
 	}

@@ -65,13 +65,8 @@ func isFlat(fields map[string]any) bool {
 	return !deep && (name || key)
 }
 
-// CheckSecret checks a reference whose types the CRD schema has already checked.
-func CheckSecret(ref v1alpha2.SecretReference, path *field.Path, errs *Errors) {
-	typedSecret(&ref, path, errs)
-}
-
-// typedSecret normalizes a reference whose types the CRD schema has already checked.
-func typedSecret(ref *v1alpha2.SecretReference, path *field.Path, errs *Errors) *SecretRef {
+// Secret normalizes a reference whose types the CRD schema has already checked.
+func Secret(ref *v1alpha2.SecretReference, path *field.Path, errs *Errors) *SecretRef {
 	if ref == nil {
 		return nil
 	}

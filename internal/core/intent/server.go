@@ -101,7 +101,7 @@ func decodeSecretEnv(written map[string]v1alpha2.SecretReference, path *field.Pa
 			errs.InvalidText(entry, name, "begins with %s, which is reserved for the operator's variables: use another name", names.EnvPrefix)
 		}
 		ref := written[name]
-		if secret := typedSecret(&ref, entry, errs); secret != nil {
+		if secret := Secret(&ref, entry, errs); secret != nil {
 			variables = append(variables, Variable{Name: name, SecretRef: *secret})
 		}
 	}

@@ -43,7 +43,7 @@ func decodeStore(spec *v1alpha2.KVStorageSpec, path *field.Path, errs *Errors, t
 	case !known:
 	case store.Type == Redis:
 		s.endpoint(spec.Endpoint)
-		store.Password = typedSecret(spec.Password, path.Child("password"), errs)
+		store.Password = Secret(spec.Password, path.Child("password"), errs)
 	case store.Type == Postgres:
 		s.connectionString(spec.ConnectionString)
 	}
@@ -77,7 +77,7 @@ func (s storeChecks) connectionString(ref *v1alpha2.SecretReference) {
 		s.Required(path, "required for type postgres: write %s", secretShape)
 		return
 	}
-	s.store.ConnectionString = typedSecret(ref, path, s.Errors)
+	s.store.ConnectionString = Secret(ref, path, s.Errors)
 }
 
 // endpoint reads host:port or redis://host:port. The server builds the URL of Redis only from the host and the port, so

@@ -2,6 +2,8 @@ package names
 
 import (
 	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 const (
@@ -182,10 +184,16 @@ const (
 	UserAgent = "llama-stack-operator"
 )
 
-// PredecessorManagers returns the field managers with which earlier operators updated children. These managers have the
-// names of the binary in the shipped image and in a local build. Earlier operators also applied fields with the name of
-// the stack as the field manager.
-func PredecessorManagers() []string { return []string{"manager", "lls-manager"} }
+// Predecessors returns the field managers with which earlier operators wrote children. These operators applied fields
+// with the name of the stack as the field manager. The other managers have the names of the binary in the shipped image
+// and in a local build.
+func Predecessors(stack string) []metav1.ManagedFieldsEntry {
+	return []metav1.ManagedFieldsEntry{
+		{Manager: stack, Operation: metav1.ManagedFieldsOperationApply},
+		{Manager: "manager", Operation: metav1.ManagedFieldsOperationUpdate},
+		{Manager: "lls-manager", Operation: metav1.ManagedFieldsOperationUpdate},
+	}
+}
 
 // Labels returns the labels of every child of a stack.
 func Labels(stack string) map[string]string {

@@ -323,7 +323,7 @@ func (p *Plan) recorded(in Input, inputs rollout.Inputs, deployment *appsv1ac.De
 	if p.Rendered, err = rollout.NewRendered(deployment, record); err != nil {
 		return err
 	}
-	p.Rendered.Inputs, p.Rendered.References = inputs, in.References
+	p.Rendered.Inputs = inputs
 	return nil
 }
 

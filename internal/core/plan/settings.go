@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"strconv"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan/settingpath"
 )
@@ -43,9 +42,6 @@ func (p *Plan) Settings() []Setting {
 	}
 	return found
 }
-
-// Port returns the port of the server and of its Service.
-func (p *Plan) Port() string { return strconv.Itoa(int(p.Rendered.Inputs.Port)) }
 
 // Image returns the image of the server's container.
 func (p *Plan) Image() string { return p.Rendered.Inputs.Image }

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,12 +49,12 @@ func (p *Plan) variableWarnings(in Input) {
 	root := p.root()
 	var reads []string
 	isRead, isSet := map[string]bool{}, map[string]bool{}
-	for name := range references(root) {
+	eachReference(root, func(name string) {
 		if !isRead[name] {
 			isRead[name] = true
 			reads = append(reads, name)
 		}
-	}
+	})
 	for _, one := range all {
 		isSet[one.name] = true
 	}
@@ -81,26 +80,17 @@ func (p *Plan) variableWarnings(in Input) {
 // configuration reads less than a tenth of it. The user's own configuration can read 40,000.
 const maxCompared = 1000
 
-// references returns the variables that a configuration reads.
-func references(node *yaml.Node) iter.Seq[string] {
-	return func(yield func(string) bool) { eachReference(node, yield) }
-}
-
-func eachReference(node *yaml.Node, yield func(string) bool) (more bool) {
+// eachReference calls a function for each variable that a configuration reads.
+func eachReference(node *yaml.Node, do func(name string)) {
 	if node == nil {
-		return true
+		return
 	}
 	for found := range envref.Server.All(node.Value) {
-		if !yield(found.Name) {
-			return false
-		}
+		do(found.Name)
 	}
 	for _, item := range node.Content {
-		if !eachReference(item, yield) {
-			return false
-		}
+		eachReference(item, do)
 	}
-	return true
 }
 
 // otherRelease returns a message about a variable that only other releases read (server fact 40, server fact 41, server

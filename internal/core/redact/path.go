@@ -29,10 +29,6 @@ func SettingPath(path string) string {
 	return shown
 }
 
-// Path returns the path of a field in an object, in which names identify the entries of a list, without secrets in a
-// known form.
-func Path(path string) string { return Text(path) }
-
 // step matches a key or an entry of a list in a path.
 var step = regexp.MustCompile(`\.?([^.\[\]]+)|\[([^\]]*)\]|.`)
 

@@ -109,13 +109,11 @@ func isSecretValue(name, value string) bool {
 		}
 		value = strings.TrimSuffix(strings.TrimPrefix(value, "="), "}")
 	}
-	return !isReference(value) && !isPlain(value) && !strings.HasPrefix(value, Mark)
+	return !isReference(value) && !plainValue.MatchString(value) && !strings.HasPrefix(value, Mark)
 }
 
 // plainValue matches values that are not secret, regardless of their name.
 var plainValue = regexp.MustCompile(`^(|[0-9]{1,6}|true|false|null|None|` + regexp.QuoteMeta(Mark) + `)$`)
-
-func isPlain(value string) bool { return plainValue.MatchString(value) }
 
 // reference matches a value that is only a reference to a variable, without a default.
 var reference = regexp.MustCompile(`^\$\{env\.[A-Za-z0-9_]+\}?$`)

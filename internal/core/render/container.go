@@ -8,6 +8,7 @@ import (
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 )
 
@@ -41,7 +42,7 @@ func serverContainer(
 		WithStartupProbe(startupProbe(in)).
 		WithReadinessProbe(readinessProbe(in)).
 		WithLivenessProbe(livenessProbe(port))
-	setPullPolicy(container, overrides(&in.Stack.Spec).ImagePullPolicy)
+	setPullPolicy(container, intent.Overrides(&in.Stack.Spec).ImagePullPolicy)
 	return container, setEnvironment(in, container)
 }
 
@@ -55,7 +56,7 @@ func setPullPolicy(container *corev1ac.ContainerApplyConfiguration, policy corev
 // arguments returns the user's arguments. If the user sets neither arguments nor a command, and the server otherwise
 // requires TLS, the image's entrypoint gets the argument for plain HTTP (server fact 29).
 func arguments(in Input) []string {
-	user := overrides(&in.Stack.Spec)
+	user := intent.Overrides(&in.Stack.Spec)
 	if len(user.Args) == 0 && len(user.Command) == 0 && in.Server.Insecure && !in.Launcher {
 		return []string{insecureArgument}
 	}

@@ -10,6 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 )
 
@@ -77,7 +78,8 @@ func requestsTLS(probe *corev1.Probe) bool {
 // reach the earlier pods, because the new pods are not ready yet. The user's own startup probe does not show the
 // protocol.
 func PodsServeTLS(in Input) bool {
-	if patch := overrides(&in.Stack.Spec).PodTemplate; patch != nil && bytes.Contains(patch.Raw, []byte("startupProbe")) {
+	patch := intent.Overrides(&in.Stack.Spec).PodTemplate
+	if patch != nil && bytes.Contains(patch.Raw, []byte("startupProbe")) {
 		return in.Server.ServesTLS
 	}
 	for _, pods := range in.Running {

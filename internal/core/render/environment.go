@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 )
 
@@ -19,12 +20,12 @@ func setEnvironment(in Input, container *corev1ac.ContainerApplyConfiguration) e
 	}
 	env, err := withUsers("spec.workload.overrides.env",
 		own, func(e *corev1ac.EnvVarApplyConfiguration) string { return *e.Name },
-		overrides(&in.Stack.Spec).Env, func(e corev1.EnvVar) string { return e.Name })
+		intent.Overrides(&in.Stack.Spec).Env, func(e corev1.EnvVar) string { return e.Name })
 	if err != nil {
 		return err
 	}
 	envFrom, err := applyConfiguration[[]*corev1ac.EnvFromSourceApplyConfiguration](
-		"spec.workload.overrides.envFrom", overrides(&in.Stack.Spec).EnvFrom)
+		"spec.workload.overrides.envFrom", intent.Overrides(&in.Stack.Spec).EnvFrom)
 	if err != nil {
 		return err
 	}

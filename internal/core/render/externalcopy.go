@@ -22,14 +22,8 @@ const (
 	nothing = "nothing"
 )
 
-// copyScript copies the package from its image with the image's own programs. Its arguments are the image's name, the
-// source, the target, and the file for the termination message. The kubelet can run the script again, so the script
-// empties the target first.
-//
-// It copies links as links. It makes the tree readable and writable for everyone, because the server's image can run as
-// another user, and the next run must be able to remove the tree. The script does not contain two adjacent dollar
-// signs, because Kubernetes would replace them with one.
-const copyScript = `image=$1 source=$2 target=$3 log=$4
+// copyStart is the start of the scripts that copy files out of an image.
+const copyStart = `image=$1 source=$2 target=$3 log=$4
 fail() {
   printf '%s\n' "$1" >&2
   printf '%s\n' "$1" >"$log"
@@ -45,7 +39,16 @@ remove() {
   open "$1"
   rm -rf "$1" || fail "Cannot remove the files that an earlier run copied out of image $image"
 }
-limited=
+`
+
+// copyScript copies the package from its image with the image's own programs. Its arguments are the image's name, the
+// source, the target, and the file for the termination message. The kubelet can run the script again, so the script
+// empties the target first.
+//
+// It copies links as links. It makes the tree readable and writable for everyone, because the server's image can run as
+// another user, and the next run must be able to remove the tree. The script does not contain two adjacent dollar
+// signs, because Kubernetes would replace them with one.
+const copyScript = copyStart + `limited=
 if timeout 1 /bin/sh -c : 2>/dev/null; then limited='timeout 300'; fi
 if [ -d "$source" ] && { [ ! -r "$source" ] || [ ! -x "$source" ]; }; then
   fail "Cannot read $source in image $image: make it readable by every user"

@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/profile"
 )
@@ -180,7 +181,7 @@ func MountPath(spec *v1alpha2.LlamaStackDistributionSpec) string {
 
 // ServiceAccountName returns the name of the pods' ServiceAccount.
 func ServiceAccountName(stack *v1alpha2.LlamaStackDistribution) string {
-	if name := overrides(&stack.Spec).ServiceAccountName; name != "" {
+	if name := intent.Overrides(&stack.Spec).ServiceAccountName; name != "" {
 		return name
 	}
 	return names.ServiceAccount(stack.Name)
@@ -194,18 +195,10 @@ func storageSecret(in Input) string {
 // compat reports whether the stack was created as v1alpha1 and keeps the behavior that such stacks rely on.
 func of(in Input) profile.Profile { return profile.Of(in.Stack.Annotations) }
 
-// workload and overrides return spec.workload and spec.workload.overrides, or an empty value if the field is not set.
-// They never return nil.
+// workload returns spec.workload, or an empty value if the field is not set.
 func workload(spec *v1alpha2.LlamaStackDistributionSpec) *v1alpha2.WorkloadSpec {
 	if spec.Workload == nil {
 		return &v1alpha2.WorkloadSpec{}
 	}
 	return spec.Workload
-}
-
-func overrides(spec *v1alpha2.LlamaStackDistributionSpec) *v1alpha2.WorkloadOverrides {
-	if spec.Workload == nil || spec.Workload.Overrides == nil {
-		return &v1alpha2.WorkloadOverrides{}
-	}
-	return spec.Workload.Overrides
 }

@@ -3,6 +3,7 @@ package render
 import (
 	"slices"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 )
 
@@ -38,7 +39,7 @@ exec "$python" -m uvicorn "$module.core.server.server:create_app" --factory \
 // command if the entrypoint does not look for the configuration. Without a command, the container runs the image's
 // entrypoint.
 func command(in Input) []string {
-	user := overrides(&in.Stack.Spec).Command
+	user := intent.Overrides(&in.Stack.Spec).Command
 	switch {
 	case len(user) > 0:
 		return user

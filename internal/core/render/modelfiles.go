@@ -18,23 +18,7 @@ const copiedFiles = "files"
 // name, the source, the target, and the file for the termination message. The kubelet can run the script again, so the
 // script empties the target first. It makes the files readable and writable for everyone, because the server's image
 // can run as another user. It copies links as links, because a Hugging Face Hub cache contains links.
-const modelFilesScript = `image=$1 source=$2 target=$3 log=$4
-fail() {
-  printf '%s\n' "$1" >&2
-  printf '%s\n' "$1" >"$log"
-  exit 1
-}
-each() {
-  for entry in "$target"/* "$target"/.[!.]* "$target"/..?*; do
-    if [ -e "$entry" ] || [ -L "$entry" ]; then "$@" "$entry"; fi
-  done
-}
-open() { [ -L "$1" ] || chmod -R a+rwX "$1"; }
-remove() {
-  open "$1"
-  rm -rf "$1" || fail "Cannot remove the files that an earlier run copied out of image $image"
-}
-[ -d "$source" ] || fail "The directory $source does not exist in image $image"
+const modelFilesScript = copyStart + `[ -d "$source" ] || fail "The directory $source does not exist in image $image"
 if [ ! -r "$source" ] || [ ! -x "$source" ]; then
   fail "Cannot read $source in image $image: make it readable by every user"
 fi

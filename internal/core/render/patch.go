@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/podtemplate"
 )
 
@@ -23,7 +24,7 @@ func (e *InvalidError) Error() string {
 // drained, run after it.
 func patched(in Input, template *corev1ac.PodTemplateSpecApplyConfiguration,
 ) (*corev1ac.PodTemplateSpecApplyConfiguration, error) {
-	patch := overrides(&in.Stack.Spec).PodTemplate
+	patch := intent.Overrides(&in.Stack.Spec).PodTemplate
 	if patch == nil {
 		return template, nil
 	}

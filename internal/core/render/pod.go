@@ -4,6 +4,7 @@ import (
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/podtemplate"
 )
@@ -15,7 +16,7 @@ func podTemplate(in Input) (*corev1ac.PodTemplateSpecApplyConfiguration, error) 
 	if err != nil {
 		return nil, err
 	}
-	user := overrides(&in.Stack.Spec)
+	user := intent.Overrides(&in.Stack.Spec)
 	template, err := patched(in, corev1ac.PodTemplateSpec().
 		WithLabels(merged(user.PodLabels, names.Selector(in.Stack.Name))).
 		WithAnnotations(podAnnotations(in, user)).
@@ -73,7 +74,7 @@ func initContainers(
 
 // setPodOptions sets the pod options that the spec can change.
 func setPodOptions(in Input, pod *corev1ac.PodSpecApplyConfiguration) error {
-	user := overrides(&in.Stack.Spec)
+	user := intent.Overrides(&in.Stack.Spec)
 	pullSecrets, err := applyConfiguration[[]*corev1ac.LocalObjectReferenceApplyConfiguration](
 		"spec.workload.overrides.imagePullSecrets", user.ImagePullSecrets)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 )
 
@@ -14,7 +15,8 @@ import (
 // stack has a Service only if its spec sets a port or variables.
 func service(in Input) (*corev1ac.ServiceApplyConfiguration, error) {
 	spec := &in.Stack.Spec
-	if of(in).ServiceIfAsked && (spec.Networking == nil || spec.Networking.Port == 0) && len(overrides(spec).Env) == 0 {
+	if of(in).ServiceIfAsked && (spec.Networking == nil || spec.Networking.Port == 0) &&
+		len(intent.Overrides(spec).Env) == 0 {
 		return nil, nil
 	}
 	port, target := Port(spec), intstr.FromString(names.PortName)

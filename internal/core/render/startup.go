@@ -5,6 +5,7 @@ import (
 
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 )
 
@@ -64,7 +65,7 @@ func startupVolume(in Input) *corev1ac.VolumeApplyConfiguration {
 // startsWrapped reports whether the server's container, and not an init container, runs the program that updates the
 // registry.
 func startsWrapped(in Input) bool {
-	return in.Registry != nil && len(in.Registry.Start) > 0 && len(overrides(&in.Stack.Spec).Command) == 0
+	return in.Registry != nil && len(in.Registry.Start) > 0 && len(intent.Overrides(&in.Stack.Spec).Command) == 0
 }
 
 func shell(script string, arguments ...string) []string {

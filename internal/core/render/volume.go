@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 )
 
@@ -19,7 +20,7 @@ const (
 // volumes returns the operator's volumes followed by the user's, and their mounts. A user's volume replaces the
 // operator's volume with the same name, and a user's mount replaces the operator's mount at the same path.
 func volumes(in Input) ([]*corev1ac.VolumeApplyConfiguration, []*corev1ac.VolumeMountApplyConfiguration, error) {
-	user := overrides(&in.Stack.Spec)
+	user := intent.Overrides(&in.Stack.Spec)
 	volumes, mounts := ownVolumes(in)
 	volumes, err := withUsers("spec.workload.overrides.volumes",
 		volumes, func(v *corev1ac.VolumeApplyConfiguration) string { return *v.Name },

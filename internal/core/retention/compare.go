@@ -1,6 +1,7 @@
 package retention
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -34,7 +35,7 @@ func Compare(before, after *Places) []Loss {
 	if before.Unread || after.Unread {
 		for _, volume := range before.Volumes {
 			if strings.HasPrefix(volume.Source, claimPrefix) && !after.mounted(volume.Source) {
-				c.lose("storage", pathStorage, unmountedUnread(volume.Source), false)
+				c.lose("storage", pathStorage, fmt.Sprintf(unmountedUnread, volume.Source), false)
 			}
 		}
 		return c.finish()
@@ -99,7 +100,7 @@ func (c *comparison) data(what string) {
 		return
 	case isVector(what) && was.Type != is.Type:
 		if c.anyDurable(was) {
-			c.lose(what, c.field(what), changedType(was, is), false)
+			c.lose(what, c.field(what), fmt.Sprintf(changedType, is.Type, was.Type), false)
 		}
 		return
 	}
@@ -108,13 +109,14 @@ func (c *comparison) data(what string) {
 		i := slices.IndexFunc(is.In, func(other Place) bool { return c.same(what, place, other) })
 		switch {
 		case i < 0 && c.replaced(was, is) && c.before.durable(place):
-			c.lose(what, c.field(what), replacedProvider(was, is), false)
+			c.lose(what, c.field(what), fmt.Sprintf(replacedProvider, is.Provider, was.Provider), false)
 			moved = true
 		case i < 0:
 			c.moved(what, place, is)
 			moved = true
 		case c.before.inHome(place) != c.after.inHome(is.In[i]):
-			c.lose(what, c.homeField(), perhapsMoved(c.describeFiles(place, is.In[i])), false)
+			from, to := c.describeFiles(place, is.In[i])
+			c.lose(what, c.homeField(), fmt.Sprintf(perhapsMoved, from, to), false)
 		}
 	}
 	if !moved && c.anyDurable(was) {
@@ -166,7 +168,7 @@ func (c *comparison) recorded(was Data) {
 			continue
 		}
 		if old := c.before.location(place.File); old.durable() && c.after.location(place.File) != old {
-			c.lose(Files, pathMount, c.recordedPaths(place.File), false)
+			c.lose(Files, pathMount, fmt.Sprintf(recordedPaths, place.File, c.before.mountOf(old.source)), false)
 		}
 	}
 }
@@ -184,13 +186,13 @@ func (c *comparison) gone(what string, was Data) {
 	}
 	switch {
 	case !isVector(what):
-		c.lose(what, c.droppedField(what), dropped(place), false)
+		c.lose(what, c.droppedField(what), fmt.Sprintf(dropped, place), false)
 	case !slices.ContainsFunc(slices.Sorted(maps.Keys(c.after.Data)), isVector):
 		field := pathDisabled
 		if c.after.Override {
 			field = pathOverride
 		}
-		c.lose(what, field, notServed(place), false)
+		c.lose(what, field, fmt.Sprintf(notServed, place), false)
 	default:
 		id := strings.TrimPrefix(what, vectorIO+"/")
 		c.lose(what, c.field(what), lostProvider(id, c.renamed(was), place), false)

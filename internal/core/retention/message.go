@@ -14,6 +14,42 @@ const (
 	goBack     = "to recover the data, set the previous value again"
 )
 
+// These are the formats of messages without conditions.
+const (
+	otherFamily = "this release stores the data of " + whatMark + " in a different kind of store, %s, and the existing " +
+		"data stays in %s; " + throughAPI + "; to recover the existing data, return to the previous release"
+	otherSpace = "the data of " + whatMark + " is in the namespace or table %q of %s, but the server reads the " +
+		"namespace or table %q; " + goBack
+	volatile = "the data of " + whatMark + " is in the pod's own file system, not on a volume, so every rollout deletes " +
+		"the data; " + throughAPI
+	// perhapsMoved is about data that is in the same place only if the home directory is as expected.
+	perhapsMoved = "the data of " + whatMark + " is in %s, and the server looks for the data in %s; whether both are " +
+		"the same is not known, because the image determines the home directory: before the change, run `echo ~` in the " +
+		"container; if the directories differ, copy the files to the volume, because the change deletes the data in the " +
+		"pod's own file system"
+	dropped = "the data of " + whatMark + " stays in %s, but the configuration no longer uses this location; to recover " +
+		"the data, restore the previous configuration"
+	unmountedUnread = "the server's data stays on %s, which no pod mounts any longer; to recover the data, set " +
+		"spec.workload.storage again"
+	// otherFiles is about a release that stores the same data in different files.
+	otherFiles = "the data of " + whatMark + " stays in the files of release %[1]s, but release %[2]s reads different " +
+		"files in the same directory, %[3]s on %[4]s; " + throughAPI + "; to recover this data, return to release %[1]s"
+	otherFile   = "the data of " + whatMark + " stays in the file %s on %s, but the server reads %s; " + goBack
+	changedType = "the provider of " + whatMark + " has type %s instead of %s, so it cannot find the content of its " +
+		"vector stores; add the new provider with a different ID and keep the old one, or delete the vector stores before " +
+		"the change; " + goBack
+	// replacedProvider is about data of a provider that no longer serves its API.
+	replacedProvider = "the server uses only one provider for this API, %[1]q instead of %[2]q, and does not find the " +
+		"earlier data of " + whatMark + "; to keep the data, remove the provider %[1]q, or give it the type and the " +
+		"settings of %[2]q"
+	recordedPaths = "the server stores uploaded files in %s and records the full path of each file, and the change " +
+		"mounts the volume at a different path: the server cannot find files that were uploaded before the change; to keep " +
+		"them, set the previous path again, or also mount the volume at the previous path " +
+		"(spec.workload.overrides.volumeMounts: name " + volumeName + ", mountPath %s)"
+	notServed = "the server no longer serves vector stores: the content of " + whatMark + " stays in %s; to recover the " +
+		"content, remove vectorIo from spec.disabled, or configure a vectorIo provider with the same ID again"
+)
+
 // kinds maps the types of stores to the words that describe them in messages.
 var kinds = map[string]string{
 	"sqlite": "the SQLite file", "redis": "Redis at", "postgres": "PostgreSQL at", "mongodb": "MongoDB at",
@@ -70,11 +106,6 @@ func copyTool(from, to string) string {
 	}
 }
 
-func otherFamily(from, to string) string {
-	return fmt.Sprintf("this release stores the data of %s in a different kind of store, %s, and the existing data stays in "+
-		"%s; %s; to recover the existing data, return to the previous release", whatMark, to, from, throughAPI)
-}
-
 func otherTable(table string, now Store) string {
 	remedy := fmt.Sprintf("set the store's table_name to %q in the configuration", table)
 	if variable := variableIn(now.Text); variable != "" {
@@ -84,16 +115,6 @@ func otherTable(table string, now Store) string {
 		"%s", whatMark, table, now.Table, remedy)
 }
 
-func otherSpace(was, is, at string) string {
-	return fmt.Sprintf("the data of %s is in the namespace or table %q of %s, but the server reads the namespace or table %q; %s", whatMark, was, at, is, goBack)
-}
-
-func volatile() string {
-	return fmt.Sprintf("the data of %s is in the pod's own file system, not on a volume, so every rollout "+
-		"deletes the data; %s",
-		whatMark, throughAPI)
-}
-
 // describeFiles returns the directories of two files, with the volume of the second one.
 func (c *comparison) describeFiles(was, now Place) (from, to string) {
 	from, to = path.Dir(c.before.fileOf(was)), path.Dir(c.after.fileOf(now))
@@ -101,23 +122,6 @@ func (c *comparison) describeFiles(was, now Place) (from, to string) {
 		to += " on " + where.source
 	}
 	return from, to
-}
-
-// perhapsMoved returns the message about data that is in the same place only if the home directory is as expected.
-func perhapsMoved(from, to string) string {
-	return fmt.Sprintf("the data of %s is in %s, and the server looks for the data in %s; whether both are the same is not known, "+
-		"because the image determines the home directory: before the change, run `echo ~` in the container; if the directories "+
-		"differ, copy the files to the volume, because the change deletes the data in the pod's own file system", whatMark, from, to)
-}
-
-func dropped(from string) string {
-	return fmt.Sprintf("the data of %s stays in %s, but the configuration no longer uses this location; to "+
-		"recover the data, restore the previous configuration", whatMark, from)
-}
-
-func unmountedUnread(source string) string {
-	return fmt.Sprintf("the server's data stays on %s, which no pod mounts any longer; to recover the data, set "+
-		"spec.workload.storage again", source)
 }
 
 func unmounted(source, to string, durable bool) string {
@@ -153,19 +157,6 @@ func displaced(d displacement) string {
 	return message + fmt.Sprintf("; to keep the data, mount the volume at %s, or move the files", d.mount)
 }
 
-// otherFiles returns the message about a release that stores the same data in different files.
-func (c *comparison) otherFiles(from location) string {
-	return fmt.Sprintf("the data of %s stays in the files of release %s, but release %s reads different files in the same "+
-		"directory, %s on %s; "+
-		"%s; to recover this data, return to release "+
-		"%s", whatMark, c.before.Release, c.after.Release, path.Dir(from.path), from.source, throughAPI, c.before.Release)
-}
-
-func otherFile(from, to location) string {
-	return fmt.Sprintf("the data of %s stays in the file %s on %s, but the server reads %s; "+
-		"%s", whatMark, from.path, from.source, to.path, goBack)
-}
-
 // setVariable returns an instruction to set the variable in a string so that the string resolves to the target. It
 // returns an empty string if there is no variable, or if no value of the variable has this result.
 func setVariable(text, target string) string {
@@ -176,19 +167,6 @@ func setVariable(text, target string) string {
 		return ""
 	}
 	return fmt.Sprintf("set the variable %s to %s in spec.workload.overrides.env", reference.Name, value)
-}
-
-func changedType(was, is Data) string {
-	return fmt.Sprintf("the provider of %s has type %s instead of %s, so it cannot find the content of its vector "+
-		"stores; add the new provider with a different ID and keep the old one, or delete the vector stores before the "+
-		"change; %s",
-		whatMark, is.Type, was.Type, goBack)
-}
-
-// replacedProvider returns the message about data of a provider that no longer serves its API.
-func replacedProvider(was, is Data) string {
-	return fmt.Sprintf("the server uses only one provider for this API, %q instead of %q, and does not find the earlier data of %s; to keep "+
-		"the data, remove the provider %[1]q, or give it the type and the settings of %[2]q", is.Provider, was.Provider, whatMark)
 }
 
 // lostProvider returns the message about a vector provider that was removed or has a different ID.
@@ -202,11 +180,6 @@ func lostProvider(id, renamed, from string) string {
 	return fmt.Sprintf("without the vector provider %q, requests to its vector stores fail, even requests to delete "+
 		"them, and their content stays in %s; delete the vector stores before you remove the provider; if you have "+
 		"already removed it, configure the provider again to recover the vector stores", id, from)
-}
-
-func notServed(from string) string {
-	return fmt.Sprintf("the server no longer serves vector stores: the content of %s stays in %s; to recover the content, "+
-		"remove vectorIo from spec.disabled, or configure a vectorIo provider with the same ID again", whatMark, from)
 }
 
 // hiddenKeys returns the message about a release that reads keys with another prefix than the earlier release wrote.
@@ -230,17 +203,4 @@ func (c *comparison) unreadable(what string) string {
 		"and no tool converts this data: stay on %s, or delete the vector stores of that provider through the API (DELETE /v1/vector_stores/ID) "+
 		"and create them again after the change; before the change, accept the loss of the remaining data with the annotation %s: %q",
 		c.after.Release, what, c.before.Release, c.before.Release, Annotation, what)
-}
-
-func (c *comparison) recordedPaths(directory string) string {
-	return fmt.Sprintf("the server stores uploaded files in %s and records the full path of each file, and the change mounts the "+
-		"volume at a different path: "+
-		"the server cannot find files that were uploaded before the change; to keep them, set the previous path "+
-		"again, or also mount the volume at the previous path "+
-		"(spec.workload.overrides.volumeMounts: name %s, mountPath %s)", directory, volumeName, c.oldMount(directory))
-}
-
-// oldMount returns the path at which the volume that contains a directory was mounted.
-func (c *comparison) oldMount(directory string) string {
-	return c.before.mountOf(c.before.location(directory).source)
 }

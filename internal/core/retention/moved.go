@@ -1,6 +1,7 @@
 package retention
 
 import (
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -74,11 +75,12 @@ func (c *comparison) moved(what string, was Place, is Data) {
 		if c.after.fileOf(*now) != "" {
 			field = pathStorage
 		}
-		c.lose(what, field, volatile(), false)
+		c.lose(what, field, volatile, false)
 	case now == nil:
-		c.lose(what, c.droppedField(what), dropped(c.describe(c.before, was)), false)
+		c.lose(what, c.droppedField(what), fmt.Sprintf(dropped, c.describe(c.before, was)), false)
 	case c.otherFamily(was, *now):
-		c.lose(what, c.placeField(what, was, *now), otherFamily(c.describe(c.before, was), c.describe(c.after, *now)), false)
+		c.lose(what, c.placeField(what, was, *now),
+			fmt.Sprintf(otherFamily, c.describe(c.after, *now), c.describe(c.before, was)), false)
 	case c.before.fileOf(was) != "" && c.after.fileOf(*now) != "" &&
 		!c.sameFile(c.before.fileOf(was), c.after.fileOf(*now)):
 		c.movedFile(what, was, *now)
@@ -160,7 +162,7 @@ func (c *comparison) movedStore(what string, was, now Place) {
 	case old.Type == is.Type && sameText(old.At, is.At) && old.Table != is.Table:
 		c.lose(what, field, otherTable(old.Table, is), false)
 	case old.Type == is.Type && sameText(old.At, is.At):
-		c.lose(what, c.spaceField(what, was, now), otherSpace(was.Space, now.Space, from), false)
+		c.lose(what, c.spaceField(what, was, now), fmt.Sprintf(otherSpace, was.Space, from, now.Space), false)
 	default: // a change to the release never changes the address of a store
 		c.lose(what, c.ownField(is), elsewhere(from, to, copyTool(old.Type, is.Type)), false)
 	}
@@ -175,9 +177,10 @@ func (c *comparison) movedFile(what string, was, now Place) {
 	case mount == "":
 		c.lose(what, pathStorage, unmounted(from.source, c.describe(c.after, now), to.durable()), false)
 	case beside && c.crosses():
-		c.lose(what, c.placeField(what, was, now), c.otherFiles(from), false)
+		c.lose(what, c.placeField(what, was, now), fmt.Sprintf(otherFiles,
+			c.before.Release, c.after.Release, path.Dir(from.path), from.source), false)
 	case beside:
-		c.lose(what, c.placeField(what, was, now), otherFile(from, to), false)
+		c.lose(what, c.placeField(what, was, now), fmt.Sprintf(otherFile, from.path, from.source, to.path), false)
 	default:
 		field := c.placeField(what, was, now)
 		if mount != c.before.mountOf(from.source) && !c.crosses() {

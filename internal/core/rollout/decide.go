@@ -42,8 +42,6 @@ type Rendered struct {
 	// Newest reports whether the rendered generation is known to be the stack's newest. If so, a newer generation in a
 	// record means that the record is damaged, not that the cache lags behind.
 	Newest bool
-	// References holds the references whose digest is in Record.
-	References References
 	// Inputs holds the inputs whose digest is in Record. Zero means that Decide cannot distinguish a change to the
 	// configuration from other changes.
 	Inputs Inputs

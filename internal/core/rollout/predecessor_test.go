@@ -24,9 +24,9 @@ func (w *world) takeOverFields() {
 		return
 	}
 	owner := apply.Owner{
-		Predecessors: []apply.Manager{
-			{Name: name, Operation: metav1.ManagedFieldsOperationApply},
-			{Name: olderOperator, Operation: metav1.ManagedFieldsOperationUpdate},
+		Predecessors: []metav1.ManagedFieldsEntry{
+			{Manager: name, Operation: metav1.ManagedFieldsOperationApply},
+			{Manager: olderOperator, Operation: metav1.ManagedFieldsOperationUpdate},
 		},
 		Mark: apply.Mark{Kind: "Deployment", Annotation: names.AnnotationRendered, Value: rollout.ByPredecessor},
 	}

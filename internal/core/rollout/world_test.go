@@ -117,7 +117,6 @@ func (s stack) render(t *testing.T) rollout.Rendered {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rendered.References = s.secrets
 	return rendered
 }
 

@@ -90,6 +90,6 @@ func externalSecrets(c *checks, path *field.Path, provider *v1alpha2.ExternalPro
 	refs := path.Child("secretRefs")
 	c.atMost(refs, len(provider.SecretRefs), maxExternalSecrets)
 	for _, key := range slices.Sorted(maps.Keys(provider.SecretRefs)) {
-		intent.CheckSecret(provider.SecretRefs[key], refs.Key(key), &c.Errors)
+		intent.Secret(new(provider.SecretRefs[key]), refs.Key(key), &c.Errors)
 	}
 }

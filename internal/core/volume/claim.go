@@ -60,7 +60,7 @@ func keepSize(
 	}
 	requested, has := Requested(live), live.Status.Capacity[corev1.ResourceStorage]
 	larger := size.Cmp(requested)
-	if spec(stack).Size != nil && larger != 0 && size.Cmp(has) > 0 && (larger > 0 || !has.IsZero()) {
+	if Spec(stack).Size != nil && larger != 0 && size.Cmp(has) > 0 && (larger > 0 || !has.IsZero()) {
 		return nil
 	}
 	return Request(wanted, requested)

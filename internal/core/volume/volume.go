@@ -27,7 +27,7 @@ var path = field.NewPath("spec", "workload", "storage")
 // which Kubernetes does not allow: another storage class, other access modes, or a smaller size. The operator keeps the
 // claim, and reports the first error in the condition StorageReady.
 func Conflicts(stack *v1alpha2.LlamaStackDistribution, claim *corev1.PersistentVolumeClaim) field.ErrorList {
-	volume := spec(stack)
+	volume := Spec(stack)
 	if volume == nil {
 		return nil
 	}
@@ -78,7 +78,7 @@ func Change(
 	before, after *v1alpha2.LlamaStackDistribution, claim *corev1.PersistentVolumeClaim,
 ) (errs, warnings []string) {
 	if claim == nil {
-		if spec(before) == nil {
+		if Spec(before) == nil {
 			return nil, nil
 		}
 		claim = requested(before)
@@ -87,7 +87,7 @@ func Change(
 			return nil, []string{fmt.Sprintf("%s: whether PersistentVolumeClaim %q can change to this spec is not known, because "+
 				"the condition %s of the earlier stack is False: %s", path, claim.Name, unlike.Type, unlike.Message)}
 		}
-		warnings = defaultClass(spec(after), claim)
+		warnings = defaultClass(Spec(after), claim)
 	}
 	known := Conflicts(before, claim)
 	for _, err := range Conflicts(after, claim) {
@@ -113,7 +113,7 @@ func defaultClass(volume *v1alpha2.VolumeSpec, claim *corev1.PersistentVolumeCla
 // requested returns the claim that the operator creates for a stack with a volume. A nil class means the cluster's
 // default.
 func requested(stack *v1alpha2.LlamaStackDistribution) *corev1.PersistentVolumeClaim {
-	volume := spec(stack)
+	volume := Spec(stack)
 	size := ptr.Deref(volume.Size, resource.MustParse(v1alpha2.DefaultStorageSize))
 	claim := &corev1.PersistentVolumeClaim{Spec: corev1.PersistentVolumeClaimSpec{
 		AccessModes: modes(volume), StorageClassName: volume.StorageClassName,
@@ -124,7 +124,8 @@ func requested(stack *v1alpha2.LlamaStackDistribution) *corev1.PersistentVolumeC
 }
 
 // spec returns spec.workload.storage, or nil.
-func spec(stack *v1alpha2.LlamaStackDistribution) *v1alpha2.VolumeSpec {
+// Spec returns the volume that a stack requests, or nil.
+func Spec(stack *v1alpha2.LlamaStackDistribution) *v1alpha2.VolumeSpec {
 	if stack.Spec.Workload == nil {
 		return nil
 	}

@@ -1,7 +1,6 @@
 package controller
 
 import (
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -81,18 +80,11 @@ func childKey(stack *stack, name string) types.NamespacedName {
 func ownerOf(stack *stack) apply.Owner {
 	owner := apply.Owner{
 		UID: stack.UID, Namespace: stack.Namespace, Name: stack.Name, Labels: names.ChildSelector(stack.Name),
-		// An older operator used the name of the stack as its field manager.
-		Predecessors: []apply.Manager{{Name: stack.Name, Operation: metav1.ManagedFieldsOperationApply}},
+		Predecessors: names.Predecessors(stack.Name),
 		Mark:         apply.Mark{Kind: kindDeployment, Annotation: names.AnnotationRendered, Value: rollout.ByPredecessor},
 	}
 	if last := lastOtherWrite(stack).Time; last != nil {
 		owner.PredecessorsUntil = *last
-	}
-	for _, manager := range names.PredecessorManagers() {
-		owner.Predecessors = append(owner.Predecessors, apply.Manager{
-			Name:      manager,
-			Operation: metav1.ManagedFieldsOperationUpdate,
-		})
 	}
 	return owner
 }

@@ -95,7 +95,7 @@ func (r *Reconciler) dropTries(ctx context.Context, stack *stack, workload *work
 	if err != nil {
 		return err
 	}
-	_, err = r.applier.Prune(ctx, ownerOf(stack), render.PreflightKinds(), func(child apply.Child) bool {
+	err = r.applier.Prune(ctx, ownerOf(stack), render.PreflightKinds(), func(child apply.Child) bool {
 		if strings.HasPrefix(child.Name, names.PreflightPrefix(stack.Name)) {
 			return child.Name == name
 		}
@@ -179,7 +179,7 @@ func (r *Reconciler) constraint(ctx context.Context, stack *stack, workload *wor
 	var newest *corev1.Pod
 	for i := range pods {
 		pod := &pods[i]
-		if !isPodReady(pod) || pod.Annotations[names.AnnotationConstraint] == "" || !controls(workload, pod) {
+		if !status.IsReady(pod) || pod.Annotations[names.AnnotationConstraint] == "" || !controls(workload, pod) {
 			continue
 		}
 		if newest == nil || newest.CreationTimestamp.Before(&pod.CreationTimestamp) {
@@ -197,12 +197,6 @@ func (r *Reconciler) constraint(ctx context.Context, stack *stack, workload *wor
 func controls(w *workload, pod *corev1.Pod) bool {
 	return slices.ContainsFunc(w.ReplicaSets, func(set appsv1.ReplicaSet) bool {
 		return w.Deployment != nil && metav1.IsControlledBy(&set, w.Deployment) && metav1.IsControlledBy(pod, &set)
-	})
-}
-
-func isPodReady(pod *corev1.Pod) bool {
-	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
 	})
 }
 

@@ -36,7 +36,7 @@ func (r *Reconciler) prune(
 		used, readErr = r.usedByRevisions(ctx, stack)
 		return used
 	})
-	_, err = r.applier.Prune(ctx, ownerOf(stack), r.prunedKinds(), func(child apply.Child) bool {
+	err = r.applier.Prune(ctx, ownerOf(stack), r.prunedKinds(), func(child apply.Child) bool {
 		if keep[child] || keepsExposure && exposes(stack, child) || podsServeTLS && verifiesServer(stack, child) {
 			return true
 		}

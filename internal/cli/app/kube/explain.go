@@ -27,7 +27,7 @@ func Explain(err error, verb string, resource schema.GroupResource, namespace st
 	case apierrors.IsUnauthorized(err):
 		return fmt.Errorf("the cluster does not accept your credentials; log in again: %w", err)
 	case apierrors.IsForbidden(err):
-		return &Denied{Verb: verb, Resource: resource, Namespace: namespace, text: fmt.Sprintf(
+		return &Denied{text: fmt.Sprintf(
 			"you cannot %s %s in %s; ask an administrator for that permission, and check it with: kubectl auth can-i %s %s%s",
 			verb, resource.String(), where, verb, resource.String(), check), err: err}
 	case notServed(err):
@@ -42,12 +42,6 @@ func Explain(err error, verb string, resource schema.GroupResource, namespace st
 
 // Denied is the error for a permission that the caller lacks.
 type Denied struct {
-	// Verb and Resource identify the permission.
-	Verb     string
-	Resource schema.GroupResource
-	// Namespace is empty for a permission in all namespaces.
-	Namespace string
-
 	text string
 	err  error
 }

@@ -127,9 +127,6 @@ type PublicModel struct {
 	ID string
 }
 
-// Renamed reports whether the name that clients use differs from the name in the spec.
-func (m PublicModel) Renamed() bool { return m.ID != m.Name }
-
 // String returns a message that shows the user by which name clients request the model.
 func (m PublicModel) String() string {
 	return fmt.Sprintf("%s: clients use the name %q for this model", m.Path, m.ID)

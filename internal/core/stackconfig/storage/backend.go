@@ -83,7 +83,8 @@ func (b *backendWriter) putPart(key string, part secretvalue.Part) {
 func (b *backendWriter) part(key string, part secretvalue.Part, ref *intent.SecretRef) string {
 	variable := names.EnvVar(b.id, key)
 	value := secretvalue.Derived{
-		Key: derivedKey(b.kind.Family, key), Secret: ref.Name, SecretKey: ref.Key, Part: part, FieldPath: ref.Path.String(),
+		Key:    b.kind.Family + "-" + strings.ReplaceAll(key, "_", "-"), // for example kv-password or sql-ssl-mode
+		Secret: ref.Name, SecretKey: ref.Key, Part: part, FieldPath: ref.Path.String(),
 	}
 	if part == secretvalue.PartHostPlain {
 		value.TLSFrom = release.LineWithBackendKey(b.Release.Line, b.kind.Type, sslMode)
@@ -95,9 +96,4 @@ func (b *backendWriter) part(key string, part secretvalue.Part, ref *intent.Secr
 		Name: variable, SecretName: names.StorageSecret(b.Intent.Name), SecretKey: value.Key, FieldPath: value.FieldPath,
 	})
 	return envref.To(variable)
-}
-
-// derivedKey returns the key in the Secret, for example kv-password or sql-ssl-mode.
-func derivedKey(family, key string) string {
-	return family + "-" + strings.ReplaceAll(key, "_", "-")
 }

@@ -1,6 +1,10 @@
 package yamlnode
 
-import "go.yaml.in/yaml/v3"
+import (
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+)
 
 // index returns the position of a key in the content of a mapping, or -1 when there is none.
 func index(mapping *yaml.Node, key string) int {
@@ -63,14 +67,11 @@ func Set(mapping *yaml.Node, key string, value *yaml.Node) {
 	mapping.Content = append(mapping.Content, String(key), value)
 }
 
-// Remove removes a key and reports whether it existed.
-func Remove(mapping *yaml.Node, key string) bool {
-	i := index(mapping, key)
-	if i < 0 {
-		return false
+// Remove removes a key if it exists.
+func Remove(mapping *yaml.Node, key string) {
+	if i := index(mapping, key); i >= 0 {
+		mapping.Content = slices.Delete(mapping.Content, i, i+2)
 	}
-	mapping.Content = append(mapping.Content[:i], mapping.Content[i+2:]...)
-	return true
 }
 
 // Items returns the items of a sequence, or nil when the node is not a sequence.

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/lru"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -20,6 +21,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/hostname"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/caches"
 )
@@ -38,7 +40,10 @@ type Hosts struct {
 
 // New returns the host names in an indexed cache.
 func New(cache client.Reader, apis *caches.APIs, settings *resolve.OperatorConfig, openShift bool) *Hosts {
-	return &Hosts{cache: cache, apis: apis, settings: settings, openShift: openShift, exposures: newExposures()}
+	return &Hosts{
+		cache: cache, apis: apis, settings: settings, openShift: openShift,
+		exposures: &exposures{lru.New(rememberedExposures), plan.Expose},
+	}
 }
 
 // Cluster returns the settings in the operator's ConfigMap that apply to every stack, and reports which of the optional

@@ -60,7 +60,7 @@ func (h *Hosts) Of(object client.Object) []string {
 		return nil
 	}
 	cluster := render.Cluster{Ingress: render.Ingress{Domain: anyDomain}}
-	hosts := []string{h.exposures.hostname(stack, cluster), hostname.Served(stack)}
+	hosts := []string{plan.Hostname(stack, h.exposures.of(stack), nil, cluster), hostname.Served(stack)}
 	if mayLackHost(stack) {
 		hosts = append(hosts, noHost)
 	}
@@ -109,8 +109,6 @@ type exposureKey struct {
 	generation int64
 }
 
-func newExposures() *exposures { return &exposures{lru.New(rememberedExposures), plan.Expose} }
-
 // of returns the exposure that a stack requests, without annotations, or nil if the stack is not exposed.
 func (e *exposures) of(stack *stack) *v1alpha2.ExposeSpec {
 	if stack.Spec.Networking == nil {
@@ -132,9 +130,4 @@ func (e *exposures) of(stack *stack) *v1alpha2.ExposeSpec {
 		e.known.Add(key, wanted)
 	}
 	return wanted
-}
-
-// hostname returns the host name of a stack without bounds. See render.Hostname.
-func (e *exposures) hostname(stack *stack, cluster render.Cluster) string {
-	return plan.Hostname(stack, e.of(stack), nil, cluster)
 }

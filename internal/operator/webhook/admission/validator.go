@@ -104,7 +104,7 @@ func (v *Validator) Handle(ctx context.Context, request admission.Request) admis
 		return answer(request, problems, warnings)
 	}
 	before := stored(request)
-	if before != nil && sameSpec(before, object) {
+	if before != nil && reflect.DeepEqual(before.Spec, object.Spec) {
 		return answer(request, nil, markRemoved(before, object))
 	}
 	if lost := loses(request); lost != nil {
@@ -139,8 +139,6 @@ func (v *Validator) judge(ctx context.Context, before, object *stack) (errs, war
 	}
 	return errs, warnings
 }
-
-func sameSpec(before, object *stack) bool { return reflect.DeepEqual(before.Spec, object.Spec) }
 
 // ratchet turns errors that the stored object already has into warnings. The map contains their identities.
 func ratchet(found field.ErrorList, known map[string]bool, warnings []string) (errs, told []string) {

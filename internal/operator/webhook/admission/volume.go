@@ -8,7 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/volume"
 )
@@ -16,7 +15,7 @@ import (
 // volume returns errors and warnings about an update that requests another volume than the stack has. The claim in the
 // cluster counts, because it can differ from the stored spec. If the claim cannot be read, the errors are warnings.
 func (v *Validator) volume(ctx context.Context, before, object *stack) (errs, warnings []string) {
-	if before == nil || reflect.DeepEqual(storage(before), storage(object)) {
+	if before == nil || reflect.DeepEqual(volume.Spec(before), volume.Spec(object)) {
 		return nil, nil
 	}
 	claim, err := v.claim(ctx, object)
@@ -48,11 +47,4 @@ func (v *Validator) claim(ctx context.Context, object *stack) (*corev1.Persisten
 	return v.options.Claim(ctx, client.ObjectKey{
 		Namespace: object.Namespace, Name: names.PersistentVolumeClaim(object.Name),
 	})
-}
-
-func storage(object *stack) *v1alpha2.VolumeSpec {
-	if object.Spec.Workload == nil {
-		return nil
-	}
-	return object.Spec.Workload.Storage
 }

@@ -24,8 +24,6 @@ const longestPause = 12 * time.Hour
 // signal makes a loop call its function `look` one more time. It can be sent at any time, even during a call of `look`.
 type signal chan struct{}
 
-func newSignal() signal { return make(signal, 1) }
-
 func (s signal) send() {
 	select {
 	case s <- struct{}{}:
@@ -46,7 +44,7 @@ type worker struct {
 func newWorker(watched metadata.ResourceInterface, name string, options Options, action string) worker {
 	return worker{
 		name: name, watched: watched, clock: options.Clock, report: newReporter(options, action),
-		writes: rate.NewLimiter(rate.Every(writePause), writeBurst), changed: newSignal(),
+		writes: rate.NewLimiter(rate.Every(writePause), writeBurst), changed: make(signal, 1),
 	}
 }
 
