@@ -123,8 +123,7 @@ func requested(stack *v1alpha2.LlamaStackDistribution) *corev1.PersistentVolumeC
 	return claim
 }
 
-// spec returns spec.workload.storage, or nil.
-// Spec returns the volume that a stack requests, or nil.
+// Spec returns spec.workload.storage, or nil.
 func Spec(stack *v1alpha2.LlamaStackDistribution) *v1alpha2.VolumeSpec {
 	if stack.Spec.Workload == nil {
 		return nil
