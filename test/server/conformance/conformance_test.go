@@ -80,8 +80,8 @@ func acceptedOf(t *testing.T, cases []corpus.Case) (all []accepted, refused int)
 	return all, refused
 }
 
-// count records the number of passed cases and the total number of cases of a tier for a line. The command report prints
-// them in a table.
+// count records the number of passed cases and the total number of cases of a tier for a line. The command report
+// prints them in a table.
 func count(t *testing.T, tier string, passed, all int) {
 	t.Helper()
 	if !slices.Contains(realserver.Columns, tier) {
