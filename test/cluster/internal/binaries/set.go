@@ -36,7 +36,7 @@ const strip = "-s -w"
 func ControlPlane(l line.Line) Set {
 	return Set{
 		Title: "Kubernetes " + l.Version, Version: l.Version, Module: l.Module, LinkerFlags: versionFlags(l),
-		Takes: "10 to 16 minutes",
+		Takes: "6 to 16 minutes",
 		Release: func(source Source, os, arch string) []File {
 			if l.Etcd == "" {
 				return nil
