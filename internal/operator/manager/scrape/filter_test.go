@@ -16,7 +16,7 @@ import (
 	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
 )
 
-// reviews is an API server that authenticates two tokens.
+// reviews is an API server that authenticates the tokens of five clients.
 type reviews struct {
 	authenticationclient.TokenReviewInterface
 
@@ -39,7 +39,7 @@ func (r *reviews) Create(
 	return review, nil
 }
 
-// accessReviews is an API server that lets all clients except one read the metrics.
+// accessReviews is an API server that lets all clients read the metrics, except for "tenant", "denied" and "mute".
 type accessReviews struct {
 	authorizationclient.SubjectAccessReviewInterface
 
