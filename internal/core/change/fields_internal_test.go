@@ -1,70 +1,11 @@
 package change
 
 import (
-	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
-
-func TestUnified(t *testing.T) {
-	lines := func(from, to int) string {
-		var b strings.Builder
-		for i := from; i <= to; i++ {
-			fmt.Fprintln(&b, i)
-		}
-		return b.String()
-	}
-	for name, tc := range map[string]struct{ before, after, want string }{
-		"equal":    {lines(1, 9), lines(1, 9), ""},
-		"added":    {"", "a\nb\n", "@@ -0,0 +1,2 @@\n+a\n+b\n"},
-		"removed":  {"a\n", "", "@@ -1,1 +0,0 @@\n-a\n"},
-		"one line": {lines(1, 9), strings.Replace(lines(1, 9), "5\n", "five\n", 1), "@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n"},
-		"two hunks": {
-			lines(1, 12), "0\n" + lines(1, 11),
-			"@@ -1,3 +1,4 @@\n+0\n 1\n 2\n 3\n@@ -9,4 +10,3 @@\n 9\n 10\n 11\n-12\n",
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			want := tc.want
-			if want != "" {
-				want = "--- a\n+++ b\n" + want
-			}
-			if diff := cmp.Diff(want, unified("a", "b", tc.before, tc.after)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-// The equal and removed lines form the first text, and the equal and added lines form the second text.
-func TestEdits(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	text := func() []string {
-		lines := make([]string, random.IntN(12))
-		for i := range lines {
-			lines[i] = string(rune('a' + random.IntN(3)))
-		}
-		return lines
-	}
-	for range 2000 {
-		a, b := text(), text()
-		before, after := []string{}, []string{}
-		for _, e := range edits(a, b) {
-			if e.mark != '+' {
-				before = append(before, e.text)
-			}
-			if e.mark != '-' {
-				after = append(after, e.text)
-			}
-		}
-		if diff := cmp.Diff([][]string{a, b}, [][]string{before, after}); diff != "" {
-			t.Fatalf("(-want +got):\n%s", diff)
-		}
-	}
-}
 
 func TestCompareFields(t *testing.T) {
 	type fields = map[string]any
