@@ -66,3 +66,18 @@ func TestArrowOfLongValues(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+func TestProvider(t *testing.T) {
+	for path, want := range map[string]string{
+		"providers.inference[vllm].provider_type":        "inference/vllm",
+		"providers.inference[vllm].provider_id":          "",
+		"providers.inference[vllm].config.provider_type": "",
+		"server.port":                                     "",
+		"providers.inference[a/b].provider_type":          "inference/a/b",
+		"registered_resources.models[m].provider_type[0]": "",
+	} {
+		if got := provider(path); got != want {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+	}
+}
