@@ -31,9 +31,15 @@ func (c *Change) WriteDiff(page *bytes.Buffer) error {
 		if err != nil {
 			return fmt.Errorf("print %s: %w", object.title(), err)
 		}
+		was, is := slices.Collect(strings.Lines(before)), slices.Collect(strings.Lines(after))
+		if len(was)*len(is) > maxPairs && before != after {
+			fmt.Fprintf(page, "# %s/%s has too many lines to compare: %d before, %d after\n",
+				object.Kind, object.Name, len(was), len(is))
+			continue
+		}
 		err = difflib.WriteUnifiedDiff(page, difflib.UnifiedDiff{
-			FromFile: c.file("live", object.before), ToFile: c.file("edited", object.after), Context: context,
-			A: slices.Collect(strings.Lines(before)), B: slices.Collect(strings.Lines(after)),
+			FromFile: c.file("live", object.before), ToFile: c.file("edited", object.after),
+			Context: context, A: was, B: is,
 		})
 		if err != nil {
 			return fmt.Errorf("print %s: %w", object.title(), err)
@@ -44,6 +50,10 @@ func (c *Change) WriteDiff(page *bytes.Buffer) error {
 
 // context is the number of equal lines before and after a difference.
 const context = 3
+
+// maxPairs bounds the pairs of lines in a comparison, whose time grows with them: 20,000 lines on both sides take a few
+// seconds.
+const maxPairs = 20_000 * 20_000
 
 // file returns the name of one side of an object for the header of a diff.
 func (c *Change) file(side string, object map[string]any) string {

@@ -1,6 +1,7 @@
 package change
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 
@@ -78,6 +79,25 @@ func TestProvider(t *testing.T) {
 	} {
 		if got := provider(path); got != want {
 			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+	}
+}
+
+// The time for a comparison of lines is bounded.
+func TestDiffOfLongTexts(t *testing.T) {
+	object := func(lines int, last string) map[string]any {
+		files := map[string]any{"config.yaml": "apis:\n" + strings.Repeat("- a\n", lines) + last}
+		return map[string]any{"kind": "ConfigMap", "data": files}
+	}
+	for last, want := range map[string]string{
+		"- b\n": "# ConfigMap/c has too many lines to compare: 20005 before, 20005 after\n", "- a\n": "",
+	} {
+		c := Change{Objects: []Object{{
+			Action: Changed, Kind: "ConfigMap", Name: "c", before: object(20_000, "- a\n"), after: object(20_000, last),
+		}}}
+		var page bytes.Buffer
+		if err := c.WriteDiff(&page); err != nil || page.String() != want {
+			t.Errorf("%.200s, %v; want %q", page.String(), err, want)
 		}
 	}
 }
