@@ -147,8 +147,8 @@ func Digest(wanted *unstructured.Unstructured, live client.Object) string {
 // digestBytes is the length of a digest, which is in an annotation.
 const digestBytes = 12
 
-// Recall makes the Applier treat each object of a kind in MetadataOnly as in force if the object has the recorded digest,
-// so that a new Applier does not read it. The digests are recorded by the names of the objects.
+// Recall makes the Applier treat each object of a kind in MetadataOnly as in force if it has the recorded digest, so
+// that a new Applier does not read it. The digests are recorded by the names of the objects.
 func (a *Applier) Recall(
 	ctx context.Context, owner Owner, wanted []*unstructured.Unstructured, digests map[string]string,
 ) error {

@@ -28,7 +28,8 @@ func (p *Plan) surroundings(in Input) {
 
 // Server returns the server's container in the rendered pod, or nil if the user removed it.
 func (p *Plan) Server() *corev1ac.ContainerApplyConfiguration {
-	containers, name := p.Rendered.Deployment.Spec.Template.Spec.Containers, names.ServerContainer(p.input.Stack.Annotations)
+	containers := p.Rendered.Deployment.Spec.Template.Spec.Containers
+	name := names.ServerContainer(p.input.Stack.Annotations)
 	for i := range containers {
 		if ptr.Deref(containers[i].Name, "") == name {
 			return &containers[i]

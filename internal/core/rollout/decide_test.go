@@ -328,7 +328,7 @@ func TestDecideKeepsFactsAboutData(t *testing.T) {
 	}
 }
 
-// TestDecideKeepsApplied checks that a decision keeps the recorded digests of ConfigMaps until the caller replaces them.
+// TestDecideKeepsApplied checks that a decision keeps the recorded digests of ConfigMaps until a caller replaces them.
 func TestDecideKeepsApplied(t *testing.T) {
 	w := newWorld(t)
 	one := newStack()

@@ -83,8 +83,8 @@ func (r *Reconciler) desired(
 	return r.applier.CheckOwnership(ctx, ownerOf(stack), wanted)
 }
 
-// configMapsIn returns the ConfigMaps among the objects. The record has no digests of Secrets, because a short value can
-// be guessed from a digest.
+// configMapsIn returns the ConfigMaps among the objects. The record has no digests of Secrets, because a digest
+// shows whether a guessed value is correct.
 func configMapsIn(wanted []*unstructured.Unstructured) []*unstructured.Unstructured {
 	return slices.DeleteFunc(slices.Clone(wanted), func(object *unstructured.Unstructured) bool {
 		return object.GetKind() != kindConfigMap

@@ -40,5 +40,6 @@ func (a *applied) rejected(kind string) bool {
 
 // rejectedExposure reports whether the API server rejected an object of one of the kinds that can expose a stack.
 func (a *applied) rejectedExposure() bool {
-	return slices.ContainsFunc(render.ExposureKinds(), func(kind schema.GroupVersionKind) bool { return a.rejected(kind.Kind) })
+	return slices.ContainsFunc(render.ExposureKinds(),
+		func(kind schema.GroupVersionKind) bool { return a.rejected(kind.Kind) })
 }
