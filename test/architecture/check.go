@@ -21,6 +21,7 @@ var (
 		"github.com/go-json-experiment/json/jsontext",
 		"github.com/google/go-containerregistry/pkg/name",
 		"github.com/klauspost/compress/zstd",
+		"github.com/pmezard/go-difflib/difflib",
 		"go.yaml.in/yaml/v2",
 		"go.yaml.in/yaml/v3",
 		"golang.org/x/crypto/x509roots/fallback/bundle",

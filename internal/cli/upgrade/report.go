@@ -174,8 +174,8 @@ func isField(text string) bool {
 func (r *Report) compare(before, after *plan.Plan) {
 	waiting, _ := after.Waiting()
 	r.waits = len(waiting) > 0
-	origins := change.Origins(before, after)
-	for _, one := range change.Plans(before, after) {
+	differences, origins := change.Plans(before, after)
+	for _, one := range differences {
 		origin, _, _ := strings.Cut(origins[one.What], " ")
 		one.From, one.To = shown(one.What, one.From), shown(one.What, one.To)
 		one.What = redact.SettingPath(one.What)

@@ -137,31 +137,31 @@ func keyOf(object *unstructured.Unstructured) objectKey {
 	return objectKey{gvk: object.GroupVersionKind(), name: object.GetName()}
 }
 
-// Seal returns a digest of a desired object and of the version of the live object in which it is in force.
-func Seal(wanted *unstructured.Unstructured, live client.Object) string {
+// Digest returns a digest of a desired object and of the version of the live object in which it is in force.
+func Digest(wanted *unstructured.Unstructured, live client.Object) string {
 	digest := digestOf(wanted)
 	whole := sha256.Sum256(fmt.Appendf(digest[:], "%s/%s", live.GetUID(), live.GetResourceVersion()))
-	return hex.EncodeToString(whole[:sealBytes])
+	return hex.EncodeToString(whole[:digestBytes])
 }
 
-// sealBytes is the length of a seal, which is in an annotation.
-const sealBytes = 12
+// digestBytes is the length of a digest, which is in an annotation.
+const digestBytes = 12
 
-// Recall makes the Applier treat each object of a kind in MetadataOnly as in force if the object has the recorded seal,
-// so that a new Applier does not read it. The seals are recorded by the names of the objects.
+// Recall makes the Applier treat each object of a kind in MetadataOnly as in force if it has the recorded digest, so
+// that a new Applier does not read it. The digests are recorded by the names of the objects.
 func (a *Applier) Recall(
-	ctx context.Context, owner Owner, wanted []*unstructured.Unstructured, seals map[string]string,
+	ctx context.Context, owner Owner, wanted []*unstructured.Unstructured, digests map[string]string,
 ) error {
 	for _, object := range wanted {
-		seal := seals[object.GetName()]
-		if seal == "" || !a.metadataOnly.Has(object.GroupVersionKind()) || a.answers.knows(owner.Key(), object) {
+		digest := digests[object.GetName()]
+		if digest == "" || !a.metadataOnly.Has(object.GroupVersionKind()) || a.answers.knows(owner.Key(), object) {
 			continue
 		}
 		cached, err := a.cached(ctx, object)
 		if err != nil {
 			return err
 		}
-		if cached != nil && Seal(object, cached) == seal {
+		if cached != nil && Digest(object, cached) == digest {
 			a.answers.remember(owner.Key(), object, cached, false)
 		}
 	}

@@ -643,12 +643,12 @@ func TestRecall(t *testing.T) {
 	b := newBench(t)
 	wanted := b.child(t, configText)
 	b.apply(t, wanted)
-	seals := map[string]string{wanted.GetName(): apply.Seal(wanted, b.get(t, configMaps, wanted.GetName()))}
+	digests := map[string]string{wanted.GetName(): apply.Digest(wanted, b.get(t, configMaps, wanted.GetName()))}
 	again := func(wanted *unstructured.Unstructured) (reads int64, outcomes []apply.Outcome) {
 		t.Helper()
 		b.restart(t)
 		b.counter.reads.Store(0)
-		if err := b.applier.Recall(t.Context(), b.owner, []*unstructured.Unstructured{wanted}, seals); err != nil {
+		if err := b.applier.Recall(t.Context(), b.owner, []*unstructured.Unstructured{wanted}, digests); err != nil {
 			t.Fatal(err)
 		}
 		outcomes = b.apply(t, wanted)

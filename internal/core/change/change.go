@@ -6,6 +6,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/redact"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig"
 )
 
 // Input contains both sides of a comparison, and facts about the running stack.
@@ -129,21 +130,21 @@ func warnings(in Input) []string {
 // configuration, and removed keys follow.
 func configuration(before, after *plan.Plan) []Key {
 	was, is := settings(before), settings(after)
-	old := make(map[string]*plan.Setting, len(was))
+	old := make(map[string]*stackconfig.Explained, len(was))
 	for i := range was {
-		old[was[i].Path] = &was[i]
+		old[was[i].Named] = &was[i]
 	}
 	seen := make(map[string]bool, len(is))
 	var found []Key
 	for i := range is {
-		path := is[i].Path
+		path := is[i].Named
 		if earlier := old[path]; !seen[path] && (earlier == nil || earlier.Value != is[i].Value) {
 			found = append(found, newKey(earlier, &is[i]))
 		}
 		seen[path] = true
 	}
 	for i := range was {
-		if path := was[i].Path; !seen[path] {
+		if path := was[i].Named; !seen[path] {
 			seen[path] = true
 			found = append(found, newKey(&was[i], nil))
 		}
@@ -153,25 +154,25 @@ func configuration(before, after *plan.Plan) []Key {
 
 // newKey returns a changed key. The key does not exist before the edit if `was` is nil, and does not exist after the
 // edit if `is` is nil.
-func newKey(was, is *plan.Setting) Key {
+func newKey(was, is *stackconfig.Explained) Key {
 	setting := cmp.Or(is, was)
-	key := Key{Path: redact.SettingPath(setting.Path), Origin: setting.Origin}
+	key := Key{Path: redact.SettingPath(setting.Named), Origin: setting.Origin}
 	var from, to string
 	switch {
 	case was == nil:
-		to = redact.Setting(is.Path, is.Value)
+		to = redact.Setting(is.Named, is.Value)
 		key.To = &to
 	case is == nil:
-		from = redact.Setting(was.Path, was.Value)
+		from = redact.Setting(was.Named, was.Value)
 		key.From = &from
 	default:
-		from, to = redactBoth(is.Path, was.Value, is.Value)
+		from, to = redactBoth(is.Named, was.Value, is.Value)
 		key.From, key.To = &from, &to
 	}
 	return key
 }
 
-func settings(of *plan.Plan) []plan.Setting {
+func settings(of *plan.Plan) []stackconfig.Explained {
 	if of == nil {
 		return nil
 	}

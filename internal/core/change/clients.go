@@ -29,7 +29,7 @@ func models(of *plan.Plan) map[string]string {
 		found[model.Name] = model.ID
 	}
 	for _, setting := range of.Settings() {
-		id, isModel := strings.CutPrefix(setting.Path, "registered_resources.models[")
+		id, isModel := strings.CutPrefix(setting.Named, "registered_resources.models[")
 		id, isID := strings.CutSuffix(id, "].model_id")
 		if isModel && isID && setting.Origin == plan.OriginBase {
 			if _, own := found[id]; !own {
@@ -44,7 +44,7 @@ func models(of *plan.Plan) map[string]string {
 func served(of *plan.Plan) map[string]string {
 	found := map[string]string{}
 	for _, setting := range settings(of) {
-		if api, ok := strings.CutPrefix(setting.Path, "apis["); ok {
+		if api, ok := strings.CutPrefix(setting.Named, "apis["); ok {
 			found["API "+strings.TrimSuffix(api, "]")] = "served"
 		}
 	}

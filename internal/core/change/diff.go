@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 
+	"github.com/pmezard/go-difflib/difflib"
 	"sigs.k8s.io/yaml"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/redact"
@@ -28,10 +31,29 @@ func (c *Change) WriteDiff(page *bytes.Buffer) error {
 		if err != nil {
 			return fmt.Errorf("print %s: %w", object.title(), err)
 		}
-		page.WriteString(unified(c.file("live", object.before), c.file("edited", object.after), before, after))
+		was, is := slices.Collect(strings.Lines(before)), slices.Collect(strings.Lines(after))
+		if len(was)*len(is) > maxPairs && before != after {
+			fmt.Fprintf(page, "# %s/%s has too many lines to compare: %d before, %d after\n",
+				object.Kind, object.Name, len(was), len(is))
+			continue
+		}
+		err = difflib.WriteUnifiedDiff(page, difflib.UnifiedDiff{
+			FromFile: c.file("live", object.before), ToFile: c.file("edited", object.after),
+			Context: context, A: was, B: is,
+		})
+		if err != nil {
+			return fmt.Errorf("print %s: %w", object.title(), err)
+		}
 	}
 	return nil
 }
+
+// context is the number of equal lines before and after a difference.
+const context = 3
+
+// maxPairs bounds the pairs of lines in a comparison, whose time grows with them: 20,000 lines on both sides take a few
+// seconds.
+const maxPairs = 20_000 * 20_000
 
 // file returns the name of one side of an object for the header of a diff.
 func (c *Change) file(side string, object map[string]any) string {

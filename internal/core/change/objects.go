@@ -112,16 +112,12 @@ func children(of *plan.Plan) ([]child, error) {
 	if of == nil {
 		return nil, nil
 	}
-	values := make(map[string][]byte, len(of.Derived))
-	for _, value := range of.Derived {
-		values[value.Key] = []byte{}
-	}
 	retained := map[string]bool{}
 	for _, kind := range render.ChildKinds() {
 		retained[kind.Kind] = kind.Retained
 	}
 	var found []child
-	for _, object := range of.WithStorageSecret(values) {
+	for _, object := range of.AllObjects() {
 		content, err := render.Unstructured(object)
 		if err != nil {
 			return nil, fmt.Errorf("compare %s %q: %w", object.GVK.Kind, object.Name, err)

@@ -4,22 +4,22 @@ import (
 	"fmt"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan/settingpath"
 )
 
 // Plans lists all differences between two plans of one stack: in the image, the environment, the IDs that clients use
 // for models, and the configuration. An added or removed provider is one difference. Instead of secrets, the values
-// contain variables, or names and keys of Secrets.
-func Plans(before, after *plan.Plan) []Difference {
-	found := differences("", map[string]string{"image": before.Image()}, map[string]string{"image": after.Image()})
+// contain variables, or names and keys of Secrets. The differences in the configuration have an origin: that of the
+// later value or, if the value was removed, that of the earlier one. The origins are keyed by Difference.What.
+func Plans(before, after *plan.Plan) (found []Difference, origins map[string]string) {
+	found = differences("", map[string]string{"image": before.Image()}, map[string]string{"image": after.Image()})
 	found = append(found, differences("variable ", environment(before), environment(after))...)
 	found = append(found, differences("", publicIDs(before), publicIDs(after))...)
-	from, to := flat(before.Config), flat(after.Config)
+	origins = map[string]string{}
+	from, to := flat(before, origins), flat(after, origins)
 	found = append(found, differences("provider ", from.providers, to.providers)...)
 	for name := range from.providers {
 		if _, stays := to.providers[name]; !stays {
@@ -31,7 +31,7 @@ func Plans(before, after *plan.Plan) []Difference {
 			to.drop(name)
 		}
 	}
-	return append(found, differences("", from.values, to.values)...)
+	return append(found, differences("", from.values, to.values)...), origins
 }
 
 // environment returns the environment of the server's container. For a variable from a Secret, it returns the name and
@@ -90,33 +90,28 @@ func (f *flattened) drop(provider string) {
 	}
 }
 
-func flat(config []byte) flattened {
+// flat returns the generated configuration of a plan, and adds the origins of its values and providers.
+func flat(of *plan.Plan, origins map[string]string) flattened {
 	f := flattened{values: map[string]string{}, providers: map[string]string{}}
-	var document yaml.Node
-	if err := yaml.Unmarshal(config, &document); err != nil || len(document.Content) == 0 {
-		return f // no configuration was generated
+	if of.Config == nil {
+		return f
 	}
-	settingpath.Visit(document.Content[0], func(path, value string) { f.values[path] = value })
-	for path, value := range f.values {
-		if name := settingpath.Provider(path); name != "" {
-			f.providers[name] = value
+	for _, setting := range of.Settings() {
+		f.values[setting.Named], origins[setting.Named] = setting.Value, setting.Origin
+		if name := provider(setting.Named); name != "" {
+			f.providers[name], origins["provider "+name] = setting.Value, setting.Origin
 		}
 	}
 	return f
 }
 
-// Origins returns the origins of the differences that Plans lists, keyed by Difference.What. An origin is from the
-// later configuration, or from the earlier one if the value was removed. Only differences in the configuration have
-// origins.
-func Origins(before, after *plan.Plan) map[string]string {
-	origins := map[string]string{}
-	for _, side := range []*plan.Plan{before, after} {
-		for _, setting := range side.Settings() {
-			origins[setting.Path] = setting.Origin
-			if name := settingpath.Provider(setting.Path); name != "" {
-				origins["provider "+name] = setting.Origin
-			}
-		}
+// provider returns the API and the ID of the provider whose type is at a path, in the form API/ID. It returns "" for
+// the path of any other value.
+func provider(path string) string {
+	entry, isType := strings.CutSuffix(path, "].provider_type")
+	api, id, found := strings.Cut(strings.TrimPrefix(entry, "providers."), "[")
+	if !isType || !found {
+		return ""
 	}
-	return origins
+	return api + "/" + id
 }

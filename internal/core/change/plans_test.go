@@ -30,6 +30,7 @@ func TestPlans(t *testing.T) {
 		}
 	}
 	before := made("server:1", "OLD_PORT", `
+version: 2
 apis: [agents, inference]
 providers:
   agents:
@@ -42,6 +43,7 @@ registered_resources:
   models: [{model_id: m, provider_id: vllm}]
 `)
 	after := made("server:2", "NEW_PORT", `
+version: 2
 apis: [inference, responses]
 providers:
   inference:
@@ -66,13 +68,17 @@ registered_resources:
 		{What: "providers.inference[vllm].provider_id", From: "${env.VLLM_URL:+vllm}", To: "vllm"},
 		{What: "registered_resources.models[m].provider_id", From: "vllm", To: "openai"},
 	}
-	if diff := cmp.Diff(want, change.Plans(before, after)); diff != "" {
+	got, origins := change.Plans(before, after)
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if got := change.Plans(before, before); len(got) != 0 {
+	if origin := origins["provider responses/builtin"]; origin != plan.OriginBase {
+		t.Errorf("the origin of a provider is %q", origin)
+	}
+	if got, _ := change.Plans(before, before); len(got) != 0 {
 		t.Errorf("a plan differs from itself: %+v", got)
 	}
-	if got := change.Plans(made("a", "P", ""), made("a", "P", "")); len(got) != 0 {
+	if got, _ := change.Plans(made("a", "P", ""), made("a", "P", "")); len(got) != 0 {
 		t.Errorf("two plans without a configuration differ: %+v", got)
 	}
 }

@@ -57,7 +57,7 @@ func (m *Manifests) find(asked intent.ConfigMapUse, namespace string) (intent.Co
 	for _, use := range facts.Candidates(asked) {
 		configMap, ok := m.ConfigMaps[KeyOf(use, namespace)]
 		if ok && facts.MayRead(use, configMap.Annotations, namespace) {
-			return use, plan.ConfigMapFiles(configMap)
+			return use, plan.Files(configMap.BinaryData, configMap.Data)
 		}
 	}
 	return asked, nil

@@ -76,7 +76,7 @@ func (s Stack) ShortObjects(built *plan.Plan) ([]Object, error) {
 
 // objects prints the objects of a plan. The function `omit` shortens an object, and returns a comment about it.
 func (p *Printer) objects(built *plan.Plan, omit func(*unstructured.Unstructured) string) ([]Object, error) {
-	objects := built.WithStorageSecret(emptyValues(built.Derived))
+	objects := built.AllObjects()
 	texts := make([]Object, 0, len(objects))
 	for _, object := range objects {
 		content, err := render.Unstructured(object)
@@ -115,15 +115,6 @@ func (p *Printer) print(id objectID, content map[string]any) ([]byte, error) {
 	}
 	p.current[id] = one
 	return one.text, nil
-}
-
-// emptyValues returns an empty value for each key that the operator derives from the value of a Secret.
-func emptyValues(derived []secretvalue.Derived) map[string][]byte {
-	values := make(map[string][]byte, len(derived))
-	for _, value := range derived {
-		values[value.Key] = []byte{}
-	}
-	return values
 }
 
 // commentDerived writes a comment with the source of each empty value.

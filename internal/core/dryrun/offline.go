@@ -3,7 +3,6 @@ package dryrun
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -265,16 +264,6 @@ func (m *Manifests) Unreadable(object *v1alpha2.LlamaStackDistribution) []string
 		}
 	}
 	return found
-}
-
-// content merges the binary data and the text data of a ConfigMap or Secret.
-func content(data map[string][]byte, texts map[string]string) map[string][]byte {
-	values := make(map[string][]byte, len(data)+len(texts))
-	maps.Copy(values, data)
-	for key, text := range texts {
-		values[key] = []byte(text)
-	}
-	return values
 }
 
 // Volume adds the errors and warnings about a change to the volume of a stack. A nil claim means that the

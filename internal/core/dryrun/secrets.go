@@ -10,6 +10,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/facts"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/secretvalue"
 )
 
@@ -20,7 +21,7 @@ func (m *Manifests) secret(key Key) *corev1.Secret {
 	if !ok || m.SecretsTwice[key] {
 		return nil
 	}
-	return &corev1.Secret{Type: secret.Type, Data: content(secret.Data, secret.StringData)}
+	return &corev1.Secret{Type: secret.Type, Data: plan.Files(secret.Data, secret.StringData)}
 }
 
 // secretProblems checks the Secrets in the files as the operator checks the Secrets in a cluster. A missing Secret is

@@ -13,6 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan/servicelinks"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig"
@@ -25,7 +26,6 @@ type Configuration struct {
 	// Derived lists the entries of the Secret with derived values.
 	Derived []secretvalue.Derived
 
-	in   Input
 	made Plan
 }
 
@@ -65,13 +65,13 @@ func Configure(in Input) (*Configuration, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Configuration{Derived: p.Derived, in: in, made: *p}, nil
+	return &Configuration{Derived: p.Derived, made: *p}, nil
 }
 
 // Render renders the objects for the configuration, with the Secret with the derived values. Nil means a Secret that no
 // pod has read yet. Its name then does not depend on its values, and it is not in the record.
 func (c *Configuration) Render(secret *rollout.StorageSecret) (*Plan, error) {
-	p, in := c.made, c.in
+	p, in := c.made, c.made.source
 	p.Warnings, p.secret = slices.Clip(p.Warnings), secret
 	if secret != nil {
 		p.input.StorageSecret = secret.Name
@@ -85,7 +85,9 @@ func (c *Configuration) Render(secret *rollout.StorageSecret) (*Plan, error) {
 
 // newPlan returns a plan that has its mode set, but no configuration yet.
 func newPlan(in Input) *Plan {
-	p := &Plan{Mode: ModeOf(&in.Object.Spec), ConfigSource: v1alpha2.ConfigSourceImageDefault, input: renderInput(in)}
+	p := &Plan{
+		Mode: ModeOf(&in.Object.Spec), ConfigSource: v1alpha2.ConfigSourceImageDefault, source: in, input: renderInput(in),
+	}
 	if p.Mode == ModeGenerated && in.Base == nil && BaseOptional(in.Object) {
 		p.Mode = ModeImageDefault
 		p.Warnings = append(p.Warnings, workersIgnored(in, fmt.Sprintf(
@@ -99,7 +101,6 @@ func newPlan(in Input) *Plan {
 func (p *Plan) complete(in Input) error {
 	p.offlineWarnings(in)
 	p.Env = withSecretEnv(p.Env, in.Intent)
-	p.stores = p.storesOf(in)
 	// The generated configuration also has the providers of the spec.
 	p.input.Paths = paths(in, slices.Concat(configuration(in), []byte("\n"), p.generated()))
 	p.input.Server.ServesTLS = p.ServesTLS
@@ -262,7 +263,7 @@ func (p *Plan) mount(in Input, data []byte, digest string) {
 // render renders the objects and the record of their Deployment.
 func (p *Plan) render(in Input) error {
 	p.input.Secrets = variables(p.Env)
-	p.input.ServiceLinks = serviceLinks(p.input, p.generated())
+	p.input.ServiceLinks = servicelinks.Enabled(p.input, p.generated())
 	inputs := p.inputs(in)
 	var err error
 	if p.input.Inputs, err = rollout.Digest(inputs, in.References); err != nil {
@@ -315,7 +316,6 @@ func (p *Plan) recorded(in Input, inputs rollout.Inputs, deployment *appsv1ac.De
 		}
 	}
 	p.unshared(&in.Object.Spec)
-	p.surroundings(in, deployment)
 	record, err := p.record(in)
 	if err != nil {
 		return err
@@ -324,6 +324,7 @@ func (p *Plan) recorded(in Input, inputs rollout.Inputs, deployment *appsv1ac.De
 		return err
 	}
 	p.Rendered.Inputs = inputs
+	p.surroundings(in)
 	return nil
 }
 

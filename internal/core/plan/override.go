@@ -55,10 +55,9 @@ func (p *Plan) pod(in Input, rel *release.Release) check.Pod {
 		Release: rel, ReleaseUnknown: in.Distribution.DetectedBy == distribution.Unknown,
 		Published: in.Distribution.FromCatalog(), ReadinessProbe: in.Intent.Container.ReadinessProbe,
 	}
-	template := p.Rendered.Deployment.Spec.Template
-	links := template.Spec.EnableServiceLinks
+	links := p.Rendered.Deployment.Spec.Template.Spec.EnableServiceLinks
 	pod.ServiceLinks = links == nil || *links
-	server := serverOf(template, in)
+	server := p.Server()
 	if server == nil {
 		pod.MoreVariables = true
 		return pod

@@ -3,7 +3,6 @@ package plan
 import (
 	"path"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -31,7 +30,4 @@ func ownMount(spec *v1alpha2.LlamaStackDistributionSpec) bool {
 		func(mount corev1.VolumeMount) bool { return inConfigDir(mount.MountPath) })
 }
 
-func inConfigDir(place string) bool {
-	place = path.Clean(place)
-	return place == names.ConfigDir || strings.HasPrefix(place, names.ConfigDir+"/")
-}
+func inConfigDir(place string) bool { return within(path.Clean(place), names.ConfigDir) }

@@ -57,7 +57,7 @@ func (p *Plan) root() *yaml.Node {
 	if p.Report != nil {
 		return p.Report.Root()
 	}
-	return rootOf(p.stores.config)
+	return rootOf(p.serverConfig())
 }
 
 func rootOf(config []byte) *yaml.Node {

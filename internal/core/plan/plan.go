@@ -129,10 +129,10 @@ type Plan struct {
 	// Report explains the generated configuration. Nil means that no configuration was generated.
 	Report *stackconfig.Report
 
-	input render.Input
+	source Input
+	input  render.Input
 	// base is the hash of the base.
 	base   string
-	stores stores
 	secret *rollout.StorageSecret
 	// dropped contains the API and the ID of each base provider that spec.distribution.baseProviders removed.
 	dropped map[[2]string]bool
@@ -145,6 +145,15 @@ func (p *Plan) WithStorageSecret(values map[string][]byte) []render.Object {
 		return p.Objects
 	}
 	return render.InsertSecret(p.Objects, render.StorageSecret(p.input, values))
+}
+
+// AllObjects returns the objects to apply, with empty values in the Secret with derived values.
+func (p *Plan) AllObjects() []render.Object {
+	values := make(map[string][]byte, len(p.Derived))
+	for _, value := range p.Derived {
+		values[value.Key] = []byte{}
+	}
+	return p.WithStorageSecret(values)
 }
 
 // PodsServeTLS reports whether the pods that clients reach serve HTTPS. It differs from ServesTLS while a rollout

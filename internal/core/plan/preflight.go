@@ -9,31 +9,22 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/profile"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig"
 )
 
-// stores is the configuration that determines where a stack's data is stored.
-type stores struct {
-	config       []byte
-	distribution distribution.Resolved
-	intent       *intent.Intent
-}
-
-// storesOf returns the configuration that the server reads. The configuration is nil if it is unknown.
-func (p *Plan) storesOf(in Input) stores {
-	config := p.Config
+// serverConfig returns the configuration that the server reads, or nil if it is unknown.
+func (p *Plan) serverConfig() []byte {
 	switch p.Mode {
-	case ModeGenerated:
 	case ModeOverride:
-		config = in.Override.Data
+		return p.source.Override.Data
 	case ModeImageDefault:
-		config = in.Distribution.Base
+		return p.source.Distribution.Base
+	default:
+		return p.Config
 	}
-	return stores{config: config, distribution: in.Distribution, intent: in.Intent}
 }
 
 // TriesChange reports whether the operator tests a change in a separate pod before it replaces the running pods
@@ -58,7 +49,7 @@ func (p *Plan) TriesChange(startsAlike bool) bool {
 	deployment := p.Rendered.Deployment.Spec
 	return *deployment.Strategy.Type == appsv1.RecreateDeploymentStrategyType &&
 		!asksForDevices(deployment.Template.Spec) && len(render.SharedVolumes(p.input, deployment.Template)) == 0 &&
-		!intent.OwnCommand(spec) && stackconfig.OnlyFiles(p.stores.config, p.stores.distribution.Release, p.stores.intent)
+		!intent.OwnCommand(spec) && stackconfig.OnlyFiles(p.serverConfig(), p.source.Distribution.Release, p.source.Intent)
 }
 
 // asksForDevices reports whether a pod requests extended resources, such as GPUs, or resource claims, which are scarce.

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/utils/ptr"
 
@@ -16,24 +15,24 @@ import (
 )
 
 // surroundings adds warnings about pods that do not work with their file systems, proxy or service mesh.
-func (p *Plan) surroundings(in Input, deployment *appsv1ac.DeploymentApplyConfiguration) {
-	template, spec := deployment.Spec.Template, &in.Object.Spec
-	server := serverOf(template, in)
+func (p *Plan) surroundings(in Input) {
+	server, spec := p.Server(), &in.Object.Spec
 	if server == nil {
 		return
 	}
 	p.readOnly(spec, server)
 	p.networkFiles(spec)
 	p.throughProxy(in, server)
-	p.meshed(template)
+	p.meshed(p.Rendered.Deployment.Spec.Template)
 }
 
-// serverOf returns the server's container in a rendered pod, or nil if the user removed it.
-func serverOf(template *corev1ac.PodTemplateSpecApplyConfiguration, in Input) *corev1ac.ContainerApplyConfiguration {
-	name := names.ServerContainer(in.Object.Annotations)
-	for i := range template.Spec.Containers {
-		if container := &template.Spec.Containers[i]; ptr.Deref(container.Name, "") == name {
-			return container
+// Server returns the server's container in the rendered pod, or nil if the user removed it.
+func (p *Plan) Server() *corev1ac.ContainerApplyConfiguration {
+	containers := p.Rendered.Deployment.Spec.Template.Spec.Containers
+	name := names.ServerContainer(p.input.Stack.Annotations)
+	for i := range containers {
+		if ptr.Deref(containers[i].Name, "") == name {
+			return &containers[i]
 		}
 	}
 	return nil

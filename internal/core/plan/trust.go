@@ -6,8 +6,6 @@ import (
 	"maps"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/cabundle"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
@@ -139,11 +137,11 @@ func ReadBase(stack *v1alpha2.LlamaStackDistribution, contents map[string]map[st
 	return &Base{Data: data, Source: v1alpha2.ConfigSourceConfigMap}
 }
 
-// ConfigMapFiles returns the data of a ConfigMap, as a pod mounts it.
-func ConfigMapFiles(configMap *corev1.ConfigMap) map[string][]byte {
-	files := make(map[string][]byte, len(configMap.Data)+len(configMap.BinaryData))
-	maps.Copy(files, configMap.BinaryData)
-	for key, text := range configMap.Data {
+// Files returns the data of a ConfigMap or Secret, as a pod mounts it.
+func Files(data map[string][]byte, texts map[string]string) map[string][]byte {
+	files := make(map[string][]byte, len(data)+len(texts))
+	maps.Copy(files, data)
+	for key, text := range texts {
 		files[key] = []byte(text)
 	}
 	return files

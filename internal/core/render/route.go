@@ -18,33 +18,7 @@ type routeApplyConfiguration struct {
 
 	*metav1ac.ObjectMetaApplyConfiguration `json:"metadata"`
 
-	Spec routeSpec `json:"spec"`
-}
-
-type routeSpec struct {
-	Host string    `json:"host,omitempty"`
-	To   routeTo   `json:"to"`
-	Port routePort `json:"port"`
-	TLS  routeTLS  `json:"tls"`
-}
-
-type routeTo struct {
-	Kind string `json:"kind"`
-	Name string `json:"name"`
-}
-
-type routePort struct {
-	TargetPort string `json:"targetPort"`
-}
-
-type routeTLS struct {
-	Termination                   string            `json:"termination"`
-	InsecureEdgeTerminationPolicy string            `json:"insecureEdgeTerminationPolicy"`
-	ExternalCertificate           *routeCertificate `json:"externalCertificate,omitempty"`
-}
-
-type routeCertificate struct {
-	Name string `json:"name"`
+	Spec map[string]any `json:"spec"`
 }
 
 // IsApplyConfiguration marks the type as an apply configuration.
@@ -60,12 +34,20 @@ func route(in Input) (*routeApplyConfiguration, error) {
 	if !exposedBy(in, RouteKind) {
 		return nil, nil
 	}
-	tls := routeTLS{Termination: "edge", InsecureEdgeTerminationPolicy: "Redirect"}
+	tls := map[string]any{"termination": "edge", "insecureEdgeTerminationPolicy": "Redirect"}
 	switch {
 	case PodsServeTLS(in):
-		tls.Termination = "passthrough"
+		tls["termination"] = "passthrough"
 	case in.Expose.TLSSecretName != "":
-		tls.ExternalCertificate = &routeCertificate{Name: in.Expose.TLSSecretName}
+		tls["externalCertificate"] = map[string]any{"name": in.Expose.TLSSecretName}
+	}
+	spec := map[string]any{
+		"to":   map[string]any{"kind": serviceKind.Kind, "name": names.Service(in.Stack.Name)},
+		"port": map[string]any{"targetPort": names.PortName},
+		"tls":  tls,
+	}
+	if host := Hostname(in); host != "" {
+		spec["host"] = host
 	}
 	metadata := (&metav1ac.ObjectMetaApplyConfiguration{}).
 		WithName(names.Route(in.Stack.Name)).
@@ -75,9 +57,6 @@ func route(in Input) (*routeApplyConfiguration, error) {
 		WithOwnerReferences(owner(in.Stack)...)
 	return &routeApplyConfiguration{
 		APIVersion: RouteKind.GroupVersion().String(), Kind: RouteKind.Kind, ObjectMetaApplyConfiguration: metadata,
-		Spec: routeSpec{
-			Host: Hostname(in), TLS: tls, Port: routePort{TargetPort: names.PortName},
-			To: routeTo{Kind: serviceKind.Kind, Name: names.Service(in.Stack.Name)},
-		},
+		Spec: spec,
 	}, nil
 }

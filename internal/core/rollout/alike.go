@@ -1,13 +1,13 @@
 package rollout
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/quantity"
 )
 
 // startDigest returns a digest of the parts of a rendered template that can prevent the server from starting, without
@@ -15,16 +15,11 @@ import (
 // requests. A label or an annotation with a prefix counts, because it belongs to a program that may change the pods. So
 // does the choice of a node, because the server may fail on another kind of node.
 func startDigest(template *corev1ac.PodTemplateSpecApplyConfiguration) (string, error) {
-	fields, err := podFields(template)
+	digest, err := templateDigest(template, dropHarmless)
 	if err != nil {
-		return "", fmt.Errorf("compute the digest of the pod template: %w", err)
+		return "", err
 	}
-	dropHarmless(fields)
-	canonical, err := json.Marshal(fields)
-	if err != nil {
-		return "", fmt.Errorf("compute the digest of the pod template: %w", err)
-	}
-	return hash(canonical)[:shortLength], nil
+	return digest[:shortLength], nil
 }
 
 // StartsAlike reports whether the server starts with a rendering if it starts with the pods that an earlier record
@@ -84,7 +79,9 @@ func lowersLimits(was, is map[string]any) bool {
 			return true
 		}
 		for name, value := range limits {
-			if before[name] == nil || quantity(value) < quantity(before[name]) {
+			limit, err := quantity.Parse(fmt.Sprint(value))
+			had, missing := quantity.Parse(fmt.Sprint(before[name]))
+			if err != nil || missing != nil || limit.Cmp(had) < 0 {
 				return true
 			}
 		}
@@ -105,13 +102,4 @@ func containers(template map[string]any) []map[string]any {
 		}
 	}
 	return found
-}
-
-// quantity reads a quantity that the API server has accepted or that the operator has rendered.
-func quantity(value any) float64 {
-	parsed, err := resource.ParseQuantity(fmt.Sprint(value))
-	if err != nil {
-		return 0
-	}
-	return parsed.AsApproximateFloat64()
 }

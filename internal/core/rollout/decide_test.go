@@ -328,19 +328,19 @@ func TestDecideKeepsFactsAboutData(t *testing.T) {
 	}
 }
 
-// TestDecideKeepsSeals checks that a decision keeps the recorded seals of ConfigMaps until the caller replaces them.
-func TestDecideKeepsSeals(t *testing.T) {
+// TestDecideKeepsApplied checks that a decision keeps the recorded digests of ConfigMaps until a caller replaces them.
+func TestDecideKeepsApplied(t *testing.T) {
 	w := newWorld(t)
 	one := newStack()
 	rendered := one.render(t)
-	rendered.Record.Applied = map[string]string{"my-config": "seal"}
+	rendered.Record.Applied = map[string]string{"my-config": "digest"}
 	w.decide(rendered)
 	before := w.live()
 	for _, next := range []stack{one, one.change(func(s *stack) { s.image = "server:2" })} {
 		w.reconcile(next)
 		record, _ := rollout.Parse(w.live().Annotations)
 		if diff := cmp.Diff(rendered.Record.Applied, record.Applied); diff != "" {
-			t.Errorf("image %s, seals (-want +got):\n%s", next.image, diff)
+			t.Errorf("image %s, digests (-want +got):\n%s", next.image, diff)
 		}
 		if diff := cmp.Diff(before, w.live(), ignoreTime); diff != "" && next.image == one.image {
 			t.Errorf("the same stack changed the Deployment (-before +after):\n%s", diff)

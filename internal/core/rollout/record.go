@@ -75,8 +75,8 @@ type Record struct {
 	// External holds the metadata of the images of external providers, in installation order. An entry remains in force
 	// while the provider's image does not change.
 	External []External `json:"external,omitempty"`
-	// Applied holds a seal (see apply.Seal) of each ConfigMap that was applied before the Deployment, by name. An operator
-	// that starts does not read a ConfigMap whose seal is the same.
+	// Applied holds a digest (see apply.Digest) of each ConfigMap that was applied before the Deployment, by name. An
+	// operator that starts does not read a ConfigMap whose digest is the same.
 	Applied map[string]string `json:"applied,omitempty"`
 }
 
@@ -194,12 +194,19 @@ func (r Record) templateInputs() string {
 // TemplateDigest returns the digest of a rendered pod template without the annotations that do not affect a running
 // pod. Two templates with the same digest result in the same pods.
 func TemplateDigest(template *corev1ac.PodTemplateSpecApplyConfiguration) (string, error) {
-	// The conversion to a map makes the digest independent of the field order in Kubernetes' types, which may change
-	// with their version.
+	return templateDigest(template, func(map[string]any) {})
+}
+
+// templateDigest returns the digest of a rendered pod template after the function drop has removed fields. The digest
+// is independent of the field order in Kubernetes' types, which may change with their version.
+func templateDigest(
+	template *corev1ac.PodTemplateSpecApplyConfiguration, drop func(fields map[string]any),
+) (string, error) {
 	fields, err := podFields(template)
 	if err != nil {
 		return "", fmt.Errorf("compute the digest of the pod template: %w", err)
 	}
+	drop(fields)
 	canonical, err := json.Marshal(fields)
 	if err != nil {
 		return "", fmt.Errorf("compute the digest of the pod template: %w", err)

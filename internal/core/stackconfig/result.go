@@ -1,6 +1,8 @@
 package stackconfig
 
 import (
+	"go.yaml.in/yaml/v3"
+
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/externalprovider"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/baseconfig"
@@ -93,3 +95,6 @@ type (
 	// PublicModel is one of the user's models, with the name that clients use.
 	PublicModel = resources.PublicModel
 )
+
+// Explain lists every scalar and empty collection of a configuration, in order. All of them have the same origin.
+func Explain(root *yaml.Node, origin string) []Explained { return draft.Explain(root, origin) }

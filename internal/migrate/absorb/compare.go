@@ -78,7 +78,7 @@ func (j *judgment) settleServer(runtime release.Runtime) {
 	case !written && got["port"] == whole(runtime.DefaultPort):
 		delete(got, "port")
 	}
-	if _, written := want["insecure"]; !written && got["insecure"] == true && slices.Contains(j.container(j.before).Args, "--insecure") {
+	if _, written := want["insecure"]; !written && got["insecure"] == true && slices.Contains(container(j.before).Args, "--insecure") {
 		delete(got, "insecure")
 		j.remarks = append(j.remarks, "The operator now writes server.insecure to the configuration. Previously, it passed --insecure to the server as an argument.")
 	}

@@ -7,12 +7,11 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
-	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 )
 
@@ -118,7 +117,7 @@ func hint(path []string) string {
 
 // environment records each variable in the configuration that would have a different value in the pod.
 func (j *judgment) environment(built *plan.Plan) {
-	before, after := variables(j.container(j.before)), variables(j.container(built))
+	before, after := variables(container(j.before)), variables(container(built))
 	seen := map[string]bool{}
 	texts(j.builder.want, func(text string) {
 		for reference := range envref.Server.All(text) {
@@ -134,19 +133,8 @@ func (j *judgment) environment(built *plan.Plan) {
 }
 
 // container returns the server's container, or an empty one if there is none.
-func (j *judgment) container(p *plan.Plan) corev1ac.ContainerApplyConfiguration {
-	for _, rendered := range p.Objects {
-		deployment, ok := rendered.Apply.(*appsv1ac.DeploymentApplyConfiguration)
-		if !ok {
-			continue
-		}
-		for _, container := range deployment.Spec.Template.Spec.Containers {
-			if *container.Name == names.ServerContainer(j.Object.Annotations) {
-				return container
-			}
-		}
-	}
-	return corev1ac.ContainerApplyConfiguration{}
+func container(of *plan.Plan) corev1ac.ContainerApplyConfiguration {
+	return ptr.Deref(of.Server(), corev1ac.ContainerApplyConfiguration{})
 }
 
 func variables(container corev1ac.ContainerApplyConfiguration) map[string]corev1ac.EnvVarApplyConfiguration {

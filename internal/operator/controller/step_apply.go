@@ -87,7 +87,7 @@ func (r *Reconciler) applyPods(ctx context.Context, stack *stack, own *owned, do
 	if len(rejected) > 0 {
 		return rejected[0].err
 	}
-	if err := own.seal(done.objects); err != nil {
+	if err := own.recordApplied(done.objects); err != nil {
 		return err
 	}
 	deployment := own.desired[own.deployment()]

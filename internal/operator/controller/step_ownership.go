@@ -66,9 +66,9 @@ func (r *Reconciler) checkOwnership(
 }
 
 // desired returns the planned objects, including the Secret with derived values, each with its live state. It returns
-// none of the objects in left. It does not read the ConfigMaps that have the recorded seals.
+// none of the objects in left. It does not read the ConfigMaps that have the recorded digests.
 func (r *Reconciler) desired(
-	ctx context.Context, stack *stack, made *planning.Planned, left []apply.Child, seals map[string]string,
+	ctx context.Context, stack *stack, made *planning.Planned, left []apply.Child, digests map[string]string,
 ) ([]apply.Desired, error) {
 	wanted, err := unstructuredObjects(made.Plan.WithStorageSecret(made.Derived))
 	if err != nil {
@@ -77,34 +77,31 @@ func (r *Reconciler) desired(
 	wanted = slices.DeleteFunc(wanted, func(object *unstructured.Unstructured) bool {
 		return slices.Contains(left, apply.Child{Kind: object.GroupVersionKind(), Name: object.GetName()})
 	})
-	if err := r.applier.Recall(ctx, ownerOf(stack), configMapsIn(wanted), seals); err != nil {
+	if err := r.applier.Recall(ctx, ownerOf(stack), configMapsIn(wanted), digests); err != nil {
 		return nil, err
 	}
 	return r.applier.CheckOwnership(ctx, ownerOf(stack), wanted)
 }
 
-// configMapsIn returns the ConfigMaps among the objects. The record has no seals of Secrets, because a seal is a digest
-// of the data.
+// configMapsIn returns the ConfigMaps among the objects. The record has no digests of Secrets, because a digest
+// shows whether a guessed value is correct.
 func configMapsIn(wanted []*unstructured.Unstructured) []*unstructured.Unstructured {
 	return slices.DeleteFunc(slices.Clone(wanted), func(object *unstructured.Unstructured) bool {
 		return object.GetKind() != kindConfigMap
 	})
 }
 
-// seal adds the applied ConfigMaps to the record on the Deployment, if the Deployment is written anyway.
-func (o *owned) seal(done []apply.Applied) error {
-	wanted := o.desired[o.deployment()].Wanted
-	annotations := wanted.GetAnnotations()
-	record, recorded := rollout.Parse(annotations)
-	if o.decision.Outcome != rollout.Changed || !recorded {
+// recordApplied adds the applied ConfigMaps to the record on the Deployment, if the Deployment is written anyway.
+func (o *owned) recordApplied(done []apply.Applied) error {
+	if o.decision.Outcome != rollout.Changed {
 		return nil
 	}
+	record := o.decision.Record
 	record.Applied = map[string]string{}
 	for _, one := range done {
 		for _, desired := range o.desired {
-			if one.Kind.Kind == kindConfigMap && desired.Wanted.GetKind() == kindConfigMap &&
-				desired.Wanted.GetName() == one.Object.GetName() {
-				record.Applied[one.Object.GetName()] = apply.Seal(desired.Wanted, one.Object)
+			if one.Kind.Kind == kindConfigMap && childOf(desired) == (apply.Child{Kind: one.Kind, Name: one.Object.GetName()}) {
+				record.Applied[one.Object.GetName()] = apply.Digest(desired.Wanted, one.Object)
 			}
 		}
 	}
@@ -112,9 +109,8 @@ func (o *owned) seal(done []apply.Applied) error {
 	if err != nil {
 		return err
 	}
-	annotations[names.AnnotationRendered] = value
-	wanted.SetAnnotations(annotations)
-	return nil
+	deployment := o.desired[o.deployment()].Wanted
+	return unstructured.SetNestedField(deployment.Object, value, "metadata", "annotations", names.AnnotationRendered)
 }
 
 // leftMounted returns the existing ConfigMaps that the pods of an operator for v1alpha1 mount, as long as the

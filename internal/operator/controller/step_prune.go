@@ -109,10 +109,10 @@ func (r *Reconciler) kept(ctx context.Context, stack *stack, live *workload, own
 			current = append(current, child.Name)
 		}
 	}
-	sets := revisions(live)
-	for _, name := range plan.KeepConfigMaps(existing.Items, current, sets) {
+	for _, name := range plan.PreviousConfigMaps(existing.Items, current) {
 		keep[apply.Child{Kind: corev1.SchemeGroupVersion.WithKind(kindConfigMap), Name: name}] = true
 	}
+	sets := revisions(live)
 	for i := range sets {
 		for _, child := range usedBy(&sets[i].Spec.Template.Spec) {
 			keep[child] = true

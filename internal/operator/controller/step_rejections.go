@@ -4,6 +4,8 @@ import (
 	"errors"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/apply"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/refusal"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
@@ -31,17 +33,13 @@ func reportRejections(rejections []rejection) error {
 	return errors.Join(all...)
 }
 
-// rejected reports whether a child of one of these kinds was rejected.
-func (a *applied) rejected(kinds ...string) bool {
-	return slices.ContainsFunc(a.rejections, func(r rejection) bool { return slices.Contains(kinds, r.child.Kind.Kind) })
+// rejected reports whether a child of this kind was rejected.
+func (a *applied) rejected(kind string) bool {
+	return slices.ContainsFunc(a.rejections, func(r rejection) bool { return r.child.Kind.Kind == kind })
 }
 
 // rejectedExposure reports whether the API server rejected an object of one of the kinds that can expose a stack.
 func (a *applied) rejectedExposure() bool {
-	for _, kind := range render.ExposureKinds() {
-		if a.rejected(kind.Kind) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(render.ExposureKinds(),
+		func(kind schema.GroupVersionKind) bool { return a.rejected(kind.Kind) })
 }

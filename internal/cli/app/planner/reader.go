@@ -236,7 +236,7 @@ func (r *Reader) Running(ctx context.Context, stack *v1alpha2.LlamaStackDistribu
 	}
 	kept, err := r.configMap(ctx, dryrun.Key{Namespace: stack.Namespace, Name: name})
 	if kept != nil {
-		found.Base = plan.ConfigMapFiles(kept)[names.BaseFile]
+		found.Base = plan.Files(kept.BinaryData, kept.Data)[names.BaseFile]
 	}
 	return found, err
 }

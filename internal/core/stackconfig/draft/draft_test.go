@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
@@ -38,8 +39,8 @@ func TestWrite(t *testing.T) {
 		}
 	}
 	want := []draft.Explained{
-		{Path: "server.port", Value: "2", Origin: "spec.networking.port"},
-		{Path: "server.host", Value: "h", Origin: "base"},
+		{Path: "server.port", Named: "server.port", Value: "2", Origin: "spec.networking.port"},
+		{Path: "server.host", Named: "server.host", Value: "h", Origin: "base"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("explained (-want +got):\n%s", diff)
@@ -100,5 +101,38 @@ func TestStartupText(t *testing.T) {
 	}
 	if want := []string{"!!null", "!!bool", "!!int", "!!float", "!!str"}; !slices.Equal(kinds, want) {
 		t.Errorf("converted to %v", kinds)
+	}
+}
+
+func TestExplain(t *testing.T) {
+	const config = `
+version: 2
+apis: [inference]
+providers:
+  inference:
+  - {provider_id: "${env.VLLM_URL:+vllm}", config: {url: "http://vllm", tls: {}}}
+  - {config: {}}
+registered_resources: {models: [{model_id: m, provider_id: vllm}], shields: []}
+`
+	var document yaml.Node
+	if err := yaml.Unmarshal([]byte(config), &document); err != nil {
+		t.Fatal(err)
+	}
+	want := []draft.Explained{
+		{Path: "version", Named: "version", Value: "2"},
+		{Path: "apis[0]", Named: "apis[inference]", Value: "inference"},
+		{
+			Path: "providers.inference[0].provider_id", Named: "providers.inference[vllm].provider_id",
+			Value: "${env.VLLM_URL:+vllm}",
+		},
+		{Path: "providers.inference[0].config.url", Named: "providers.inference[vllm].config.url", Value: "http://vllm"},
+		{Path: "providers.inference[0].config.tls", Named: "providers.inference[vllm].config.tls", Value: "{}"},
+		{Path: "providers.inference[1].config", Named: "providers.inference[1].config", Value: "{}"},
+		{Path: "registered_resources.models[0].model_id", Named: "registered_resources.models[m].model_id", Value: "m"},
+		{Path: "registered_resources.models[0].provider_id", Named: "registered_resources.models[m].provider_id", Value: "vllm"},
+		{Path: "registered_resources.shields", Named: "registered_resources.shields", Value: "[]"},
+	}
+	if diff := cmp.Diff(want, draft.Explain(document.Content[0], "")); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
 }

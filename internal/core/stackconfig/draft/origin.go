@@ -41,66 +41,6 @@ func (o Origin) String() string {
 	}
 }
 
-// Root returns the root of the generated configuration. Do not change it.
-func (r *Report) Root() *yaml.Node { return r.root }
-
-// Explained is one value in the configuration, with its origin.
-type Explained struct {
-	// Path is the place in the configuration, for example providers.inference[2].config.base_url.
-	Path string `json:"path"`
-	// Value is the value at that place. For an empty collection, it is {} or [].
-	Value string `json:"value"`
-	// Origin is the origin as text.
-	Origin string `json:"origin"`
-}
-
-// Explain lists every scalar and empty collection of the generated configuration with its origin, in the order of the
-// configuration.
-func (r *Report) Explain() []Explained {
-	if r.root == nil {
-		return nil
-	}
-	e := explainer{origins: r.origins}
-	e.walk(r.root, "", FromBase)
-	return e.found
-}
-
-type explainer struct {
-	origins map[*yaml.Node]Origin
-	found   []Explained
-}
-
-// walk lists the values of a node. A value without a recorded origin has the origin of the node that contains it.
-func (e *explainer) walk(node *yaml.Node, path string, origin Origin) {
-	if own, ok := e.origins[node]; ok {
-		origin = own
-	}
-	if len(node.Content) == 0 {
-		e.found = append(e.found, Explained{Path: path, Value: valueText(node), Origin: origin.String()})
-		return
-	}
-	if node.Kind == yaml.SequenceNode {
-		for i, item := range node.Content {
-			e.walk(item, path+"["+strconv.Itoa(i)+"]", origin)
-		}
-		return
-	}
-	for i := 0; i+1 < len(node.Content); i += 2 {
-		e.walk(node.Content[i+1], JoinPath(path, node.Content[i].Value), origin)
-	}
-}
-
-func valueText(node *yaml.Node) string {
-	switch node.Kind {
-	case yaml.MappingNode:
-		return "{}"
-	case yaml.SequenceNode:
-		return "[]"
-	default:
-		return node.Value
-	}
-}
-
 // Finder finds values in a configuration by their paths. The configuration must not change while a Finder is in use.
 type Finder struct {
 	top     *yaml.Node

@@ -195,7 +195,7 @@ func (v *Validator) readOwn(ctx context.Context, in *plan.Input) bool {
 		if err != nil {
 			return false
 		}
-		contents[use.ID()] = plan.ConfigMapFiles(configMap)
+		contents[use.ID()] = plan.Files(configMap.BinaryData, configMap.Data)
 	}
 	if in.Override = plan.ReadOverride(in.Object, contents); in.Override != nil {
 		return in.Override.Data != nil && len(in.Override.Data) <= maxPlanned

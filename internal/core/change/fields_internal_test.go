@@ -1,70 +1,12 @@
 package change
 
 import (
-	"fmt"
-	"math/rand/v2"
+	"bytes"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
-
-func TestUnified(t *testing.T) {
-	lines := func(from, to int) string {
-		var b strings.Builder
-		for i := from; i <= to; i++ {
-			fmt.Fprintln(&b, i)
-		}
-		return b.String()
-	}
-	for name, tc := range map[string]struct{ before, after, want string }{
-		"equal":    {lines(1, 9), lines(1, 9), ""},
-		"added":    {"", "a\nb\n", "@@ -0,0 +1,2 @@\n+a\n+b\n"},
-		"removed":  {"a\n", "", "@@ -1,1 +0,0 @@\n-a\n"},
-		"one line": {lines(1, 9), strings.Replace(lines(1, 9), "5\n", "five\n", 1), "@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n"},
-		"two hunks": {
-			lines(1, 12), "0\n" + lines(1, 11),
-			"@@ -1,3 +1,4 @@\n+0\n 1\n 2\n 3\n@@ -9,4 +10,3 @@\n 9\n 10\n 11\n-12\n",
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			want := tc.want
-			if want != "" {
-				want = "--- a\n+++ b\n" + want
-			}
-			if diff := cmp.Diff(want, unified("a", "b", tc.before, tc.after)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-// The equal and removed lines form the first text, and the equal and added lines form the second text.
-func TestEdits(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	text := func() []string {
-		lines := make([]string, random.IntN(12))
-		for i := range lines {
-			lines[i] = string(rune('a' + random.IntN(3)))
-		}
-		return lines
-	}
-	for range 2000 {
-		a, b := text(), text()
-		before, after := []string{}, []string{}
-		for _, e := range edits(a, b) {
-			if e.mark != '+' {
-				before = append(before, e.text)
-			}
-			if e.mark != '-' {
-				after = append(after, e.text)
-			}
-		}
-		if diff := cmp.Diff([][]string{a, b}, [][]string{before, after}); diff != "" {
-			t.Fatalf("(-want +got):\n%s", diff)
-		}
-	}
-}
 
 func TestCompareFields(t *testing.T) {
 	type fields = map[string]any
@@ -123,5 +65,39 @@ func TestArrowOfLongValues(t *testing.T) {
 	}
 	if got, want := arrow(same, same), strings.Repeat("a", 59)+"… -> "+strings.Repeat("a", 59)+"…"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestProvider(t *testing.T) {
+	for path, want := range map[string]string{
+		"providers.inference[vllm].provider_type":        "inference/vllm",
+		"providers.inference[vllm].provider_id":          "",
+		"providers.inference[vllm].config.provider_type": "",
+		"server.port":                                     "",
+		"providers.inference[a/b].provider_type":          "inference/a/b",
+		"registered_resources.models[m].provider_type[0]": "",
+	} {
+		if got := provider(path); got != want {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+	}
+}
+
+// The time for a comparison of lines is bounded.
+func TestDiffOfLongTexts(t *testing.T) {
+	object := func(lines int, last string) map[string]any {
+		files := map[string]any{"config.yaml": "apis:\n" + strings.Repeat("- a\n", lines) + last}
+		return map[string]any{"kind": "ConfigMap", "data": files}
+	}
+	for last, want := range map[string]string{
+		"- b\n": "# ConfigMap/c has too many lines to compare: 20005 before, 20005 after\n", "- a\n": "",
+	} {
+		c := Change{Objects: []Object{{
+			Action: Changed, Kind: "ConfigMap", Name: "c", before: object(20_000, "- a\n"), after: object(20_000, last),
+		}}}
+		var page bytes.Buffer
+		if err := c.WriteDiff(&page); err != nil || page.String() != want {
+			t.Errorf("%.200s, %v; want %q", page.String(), err, want)
+		}
 	}
 }
