@@ -5,11 +5,8 @@ package node
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
-
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
@@ -61,11 +58,7 @@ func (s *scenario) externalPhase(
 ) v1alpha2.ExternalProviderStatus {
 	s.t.Helper()
 	var found v1alpha2.ExternalProviderStatus
-	s.eventually(func() error {
-		object := &v1alpha2.LlamaStackDistribution{}
-		if err := s.get(stack, object); err != nil {
-			return err
-		}
+	s.until(stack, func(object *v1alpha2.LlamaStackDistribution) error {
 		for _, found = range object.Status.ExternalProviders {
 			if found.ProviderID == id && found.Phase == phase {
 				return nil
@@ -74,11 +67,6 @@ func (s *scenario) externalPhase(
 		return fmt.Errorf("no external provider %q in phase %s in %+v, %s", id, phase, object.Status.ExternalProviders, conditions(object))
 	})
 	return found
-}
-
-// isThatReady returns a function that reports whether its argument is the given pod and is ready.
-func isThatReady(that *corev1.Pod) func(corev1.Pod) bool {
-	return func(pod corev1.Pod) bool { return pod.UID == that.UID && isReady(&pod) }
 }
 
 // External providers are installed from images with and without a label, and answer requests in the real server. If a
@@ -122,9 +110,7 @@ func (s *scenario) externalProviders(release string) {
 	}
 	t.Logf("a provider without metadata: %s", failed.Message)
 	c.answers(url, "labeled/one", fmt.Sprintf("Hello world, %d characters of token", len(canary)))
-	if pods, err := s.pods("my"); err != nil || !slices.ContainsFunc(pods, isThatReady(before)) {
-		t.Errorf("the earlier pod no longer exists (%v)", err)
-	}
+	s.remains("my", before)
 
 	s.apply(stack("my", fmt.Sprintf(externalStack, release, labeled, unlabeled)))
 	s.ready("my")

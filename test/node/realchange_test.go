@@ -79,11 +79,7 @@ func TestRealServerUpgrade(t *testing.T) {
 // started.
 func (s *scenario) replaced(stack string, old *corev1.Pod) {
 	s.t.Helper()
-	s.eventually(func() error {
-		pods, err := s.pods(stack)
-		if err != nil {
-			return err
-		}
+	s.untilPods(stack, func(pods []corev1.Pod) error {
 		stays, started := false, false
 		for i := range pods {
 			if pods[i].UID == old.UID {
