@@ -75,18 +75,11 @@ func (s *scenario) externalPhase(
 func TestExternalProviders(t *testing.T) {
 	t.Parallel()
 	s := newRealScenario(t, "server@"+realRelease)
-	s.externalProviders(realRelease)
-}
-
-// externalProviders runs the test with a server release.
-func (s *scenario) externalProviders(release string) {
-	t := s.t
-	t.Helper()
 	labeled := s.pushProvider("labeled", external.Echo(), image.ExternalProvider{
 		Label: []byte(external.EchoSpec().YAML()), Entrypoint: []string{"/bin/sleep", "infinity"},
 	})
 	unlabeled := s.pushProvider("unlabeled", external.Echo(), image.ExternalProvider{})
-	s.apply(secret("echo", "token", canary) + stack("my", fmt.Sprintf(externalStack, release, labeled, unlabeled)))
+	s.apply(secret("echo", "token", canary) + stack("my", fmt.Sprintf(externalStack, realRelease, labeled, unlabeled)))
 	c := s.client()
 	s.ready("my")
 	url := s.service("my")
@@ -103,7 +96,7 @@ func (s *scenario) externalProviders(release string) {
 	}
 
 	broken := s.pushProvider("broken", external.Image{"README": "no metadata"}, image.ExternalProvider{})
-	s.apply(stack("my", fmt.Sprintf(externalStack, release, labeled, broken)))
+	s.apply(stack("my", fmt.Sprintf(externalStack, realRelease, labeled, broken)))
 	failed := s.externalPhase("my", "unlabeled", "Failed")
 	if !strings.Contains(failed.Message, external.SpecFile) || !strings.Contains(failed.Message, broken) {
 		t.Errorf("the message of the failed provider is %q", failed.Message)
@@ -112,7 +105,7 @@ func (s *scenario) externalProviders(release string) {
 	c.answers(url, "labeled/one", fmt.Sprintf("Hello world, %d characters of token", len(canary)))
 	s.remains("my", before)
 
-	s.apply(stack("my", fmt.Sprintf(externalStack, release, labeled, unlabeled)))
+	s.apply(stack("my", fmt.Sprintf(externalStack, realRelease, labeled, unlabeled)))
 	s.ready("my")
 	s.externalPhase("my", "unlabeled", "Ready")
 	said, err := kubectl(context.Background(), nil, "get", "llsd,configmaps,pods,events", "--output=yaml",

@@ -98,16 +98,6 @@ func (s *scenario) apply(manifest string) {
 	}
 }
 
-// refused applies a manifest that the API server must reject, and returns the error message.
-func (s *scenario) refused(manifest string) string {
-	s.t.Helper()
-	_, err := kubectl(s.t.Context(), []byte(manifest), "apply", "--namespace="+s.namespace, "--filename=-")
-	if err == nil {
-		s.t.Fatalf("accepted:\n%s", manifest)
-	}
-	return err.Error()
-}
-
 // stack returns a manifest of a stack with a spec in YAML. It indents the spec.
 func stack(name, spec string) string {
 	indented := strings.ReplaceAll(strings.Trim(spec, "\n"), "\n", "\n  ")
