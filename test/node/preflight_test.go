@@ -29,8 +29,8 @@ func (s *scenario) tries(stack string) ([]corev1.Pod, error) {
 	return pods.Items, err
 }
 
-// failsPreflight waits until the preflight pod of the stack has crashed, and returns this pod. It checks that the status
-// contains the command that prints the log of the preflight pod, and that the running pod was not stopped.
+// failsPreflight waits until the preflight pod of the stack has crashed, and returns this pod. It checks that the
+// status contains the command that prints the log of the preflight pod, and that the running pod was not stopped.
 func (s *scenario) failsPreflight(before *corev1.Pod) corev1.Pod {
 	s.t.Helper()
 	failed := s.condition("my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonPreflightFailed)

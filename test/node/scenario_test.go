@@ -246,8 +246,8 @@ func (s *scenario) noPods(stack string) {
 	})
 }
 
-// allReady waits until a stack has exactly this number of pods and all of them are ready, and returns them. None of them
-// may have a UID in the parameter `before`. It does not read the status of the stack.
+// allReady waits until a stack has exactly this number of pods and all of them are ready, and returns them. None of
+// them may have a UID in the parameter `before`. It does not read the status of the stack.
 func (s *scenario) allReady(stack string, count int, before ...string) []corev1.Pod {
 	s.t.Helper()
 	return s.untilPods(stack, func(pods []corev1.Pod) error {
