@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,23 +14,6 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
-
-// transcriptVariable is the environment variable with the path of a file. The command line scenario writes its commands
-// and their output to this file.
-const transcriptVariable = "CLI_TRANSCRIPT"
-
-// plugin builds the kubectl plugin that users install, and returns its folder.
-func plugin(t testing.TB) string {
-	t.Helper()
-	folder := t.TempDir()
-	command := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-X main.version="+operatorTag, "-o", folder,
-		"./cmd/kubectl-llamastack")
-	command.Dir = testutil.Root()
-	if said, err := command.CombinedOutput(); err != nil {
-		t.Fatalf("build kubectl-llamastack: %v: %s", err, said)
-	}
-	return folder
-}
 
 // user runs commands in a folder, with a kubeconfig that has only the permissions of the ClusterRole edit in the
 // namespace.
@@ -58,7 +40,7 @@ func (s *scenario) user() *user {
 	s.t.Helper()
 	folder := s.t.TempDir()
 	u := &user{s, folder, append(os.Environ(), "KUBECONFIG="+filepath.Join(folder, "kubeconfig"), "NO_COLOR=1",
-		"PATH="+plugin(s.t)+string(filepath.ListSeparator)+os.Getenv("PATH"))}
+		"PATH="+filepath.Dir(testutil.BuildCommandLine(s.t, operatorTag))+string(filepath.ListSeparator)+os.Getenv("PATH"))}
 	s.apply(edit)
 	token := strings.TrimSpace(s.kubectl("create", "token", "user"))
 	u.write("kubeconfig", s.kubectl("config", "view", "--raw", "--minify", "--flatten"))
@@ -116,7 +98,6 @@ func (u *user) ends(code int, line string) string {
 	} else if err != nil {
 		u.t.Fatal(err)
 	}
-	u.record(line, said.String())
 	if got != code {
 		u.t.Fatalf("%s: exit code %d, want %d:\n%s", line, got, code, said.String())
 	}
@@ -141,19 +122,4 @@ func contains(t testing.TB, line, said string, wanted ...string) {
 			t.Errorf("%s prints no %q:\n%s", line, want, said)
 		}
 	}
-}
-
-// record adds a command and its output to the transcript.
-func (u *user) record(line, said string) {
-	path := os.Getenv(transcriptVariable)
-	if path == "" || strings.HasPrefix(line, "kubectl config") {
-		return
-	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		u.t.Error(err)
-		return
-	}
-	defer file.Close()
-	fmt.Fprintf(file, "$ %s\n%s\n", line, said)
 }

@@ -26,13 +26,11 @@ func currentManifest(t *testing.T) []byte {
 // operatedBy waits until an operator with this version has written the status.
 func (s *scenario) operatedBy(name, version string) {
 	s.t.Helper()
-	s.eventually(func() error {
-		found := &v1alpha2.LlamaStackDistribution{}
-		err := s.get(name, found)
-		if err == nil && found.Status.Version.OperatorVersion != version {
-			err = fmt.Errorf("the status is from operator version %q, want %q", found.Status.Version.OperatorVersion, version)
+	s.until(name, func(found *v1alpha2.LlamaStackDistribution) error {
+		if got := found.Status.Version.OperatorVersion; got != version {
+			return fmt.Errorf("the status is from operator version %q, want %q", got, version)
 		}
-		return err
+		return nil
 	})
 }
 

@@ -133,7 +133,7 @@ func operatorConfig() *unstructured.Unstructured {
 		"data": map[string]any{
 			"registries": fmt.Sprintf("insecure: [%q]\n", registry),
 			"image-overrides": fmt.Sprintf("starter: %s\nstarter@0.6: %s\n", standIn(defaultRelease), standIn("0.6.1")) +
-				realImage("0.3.5") + realImage(realRelease) + realImage(nextRelease) + realImage(newestRelease),
+				realImage(realRelease) + realImage(newestRelease),
 		},
 	}
 	return &unstructured.Unstructured{Object: object}

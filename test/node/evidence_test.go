@@ -9,15 +9,12 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
 // missingTag is a tag for which the registry has no image.
 const missingTag = "0.7.1-missing"
-
-func inNamespace(namespace string) client.ListOption { return client.InNamespace(namespace) }
 
 // server returns the only pod and the status of its only container.
 func server(seen cluttered) (*corev1.Pod, corev1.ContainerStatus, error) {

@@ -4,117 +4,14 @@ package node
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/test/node/image"
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/external"
 )
-
-// oldestExternal is the oldest release with support for external providers.
-const oldestExternal = "0.3.5"
-
-// External providers work in the oldest and in the newest of the releases that load a provider by its module.
-func TestExternalProvidersOfReleases(t *testing.T) {
-	for _, release := range []string{oldestExternal, newestRelease} {
-		t.Run(release, func(t *testing.T) {
-			newRealScenario(t, "server@"+release).externalProviders(release)
-		})
-	}
-}
-
-// failing returns packages that cannot be used, each with a part of the message in the status. If an import fails, only
-// the server log contains the reason.
-func failing() map[string]struct {
-	files external.Image
-	says  string
-} {
-	type failure = struct {
-		files external.Image
-		says  string
-	}
-	// The name differs from the name of the working provider's package, because two packages with the same name would
-	// replace each other's files.
-	spec := external.Spec{API: "inference", Type: "remote::acme-other", Module: "acme_other"}
-	change := func(edit func(*external.Wheel)) external.Image {
-		wheel := external.Wheel{Name: "acme-other", Version: "1.0", Files: map[string]string{
-			"acme_other/__init__.py": "", "acme_other/provider.py": external.Source("provider.py"),
-		}}
-		edit(&wheel)
-		return external.New(spec, wheel)
-	}
-	with := func(edit func(*external.Spec)) external.Image {
-		other := spec
-		edit(&other)
-		return external.New(other, external.Words())
-	}
-	return map[string]failure{
-		"no-metadata": {external.Image{"README": "no metadata"}, "Missing /lls-provider/" + external.SpecFile},
-		"import": {change(func(w *external.Wheel) {
-			w.Files["acme_other/provider.py"] = "raise ValueError('no model')\n\ndef get_provider_spec(): pass\n"
-		}), `container "llama-stack" crashed with exit code 1; see kubectl logs`},
-		"python":       {change(func(w *external.Wheel) { w.Tag = "cp27-cp27mu-manylinux1_x86_64" }), "Python"},
-		"dependency":   {change(func(w *external.Wheel) { w.Requires = []string{"acme-nothing>=2"} }), "acme-nothing>=2"},
-		"wrong-api":    {with(func(s *external.Spec) { s.API = "safety" }), "Move it to spec.externalProviders.safety"},
-		"writes-out":   {change(func(w *external.Wheel) { w.Raw = []external.Entry{{Name: "../../outside", Content: "x", Mode: 0o644}} }), "outside"},
-		"no-wheel":     {change(func(*external.Wheel) {}).With(external.Words().Path(), "no wheel"), "is not a zip archive"},
-		"another-type": {with(func(s *external.Spec) { s.Type = "acme" }), "providerType"},
-	}
-}
-
-const twoProviders = `
-distribution: {name: starter, version: %q}
-externalProviders:
-  inference:
-  - {providerId: good, image: %q, config: {greeting: Hello}}
-  - {providerId: other, image: %q, config: {greeting: Goodbye}}
-resources: {models: [{name: one, provider: good}]}
-workload: {resources: ` + realRequests + `}
-`
-
-// For each provider that cannot be used, the status contains the reason, and the earlier pod continues to run and to
-// answer requests.
-func TestExternalProvidersThatFail(t *testing.T) {
-	s := newRealScenario(t, "server@"+realRelease)
-	good := s.pushProvider("good", external.Echo(), image.ExternalProvider{})
-	images := map[string]string{"gone": registry + "/external-provider@sha256:" + strings.Repeat("0", 64)}
-	says := map[string]string{"gone": "Failed to pull provider image"}
-	for name, bad := range failing() {
-		images[name], says[name] = s.pushProvider(name, bad.files, image.ExternalProvider{}), bad.says
-	}
-	s.apply(stack("my", fmt.Sprintf(twoProviders, realRelease, good, good)))
-	c := s.client()
-	s.ready("my")
-	before := s.onePod("my")
-	for _, name := range slices.Sorted(maps.Keys(images)) {
-		s.apply(stack("my", fmt.Sprintf(twoProviders, realRelease, good, images[name])))
-		s.eventually(func() error {
-			object := &v1alpha2.LlamaStackDistribution{}
-			if err := s.get("my", object); err != nil {
-				return err
-			}
-			for _, condition := range object.Status.Conditions {
-				if strings.Contains(condition.Message, says[name]) {
-					t.Logf("%s: %s: %s", name, condition.Type, condition.Message)
-					return nil
-				}
-			}
-			return fmt.Errorf("%s: the message is %s, want a message with %q", name, conditions(object), says[name])
-		})
-		c.answers(s.service("my"), "good/one", "Hello world, 0 characters of token")
-	}
-	t.Logf("kubectl get llsd my:\n%s", s.kubectl("get", "llsd", "my", "--output=wide"))
-	t.Logf("kubectl get pods:\n%s", s.kubectl("get", "pods"))
-	t.Logf("kubectl get events:\n%s", s.kubectl("get", "events", "--field-selector=reason=ExternalProviderFailed"))
-	if pods, err := s.pods("my"); err != nil || !slices.ContainsFunc(pods, isThatReady(before)) {
-		t.Errorf("the earlier pod no longer exists (%v)", err)
-	}
-}
 
 // BenchmarkExternalProviders measures the time from the creation of a stack until its server answers, for different
 // numbers of external providers. The benchmark reads the end time from the server log, because the interval of the

@@ -100,11 +100,7 @@ func TestImpostorsBehindTheService(t *testing.T) {
 		}
 		return nil
 	})
-	s.eventually(func() error {
-		found := &v1alpha2.LlamaStackDistribution{}
-		if err := s.get("my", found); err != nil {
-			return err
-		}
+	s.until("my", func(found *v1alpha2.LlamaStackDistribution) error {
 		if found.Status.Version == nil || found.Status.Version.LlamaStackServerVersion == "" {
 			return errors.New("the status has no version")
 		}

@@ -29,6 +29,26 @@ func (s *scenario) tries(stack string) ([]corev1.Pod, error) {
 	return pods.Items, err
 }
 
+// failsPreflight waits until the preflight pod of the stack has crashed, and returns this pod. It checks that the
+// status contains the command that prints the log of the preflight pod, and that the running pod was not stopped.
+func (s *scenario) failsPreflight(before *corev1.Pod) corev1.Pod {
+	s.t.Helper()
+	failed := s.condition("my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonPreflightFailed)
+	pods, err := s.tries("my")
+	if err != nil || len(pods) != 1 {
+		s.t.Fatalf("there are %d preflight pods, want one (error %v)", len(pods), err)
+	}
+	message := find(failed, v1alpha2.ConditionDeploymentUpdated).Message
+	want := `container "llama-stack" crashed with exit code 3; see kubectl logs ` + pods[0].Name + " -c llama-stack."
+	if !strings.Contains(message, want) {
+		s.t.Errorf("message %q, want %q in it", message, want)
+	}
+	if now := s.onePod("my"); now.UID != before.UID || !isReady(now) || now.Status.ContainerStatuses[0].RestartCount != 0 {
+		s.t.Error("the running pod was stopped")
+	}
+	return pods[0]
+}
+
 // oneVolume is a stack with a volume that only one node at a time can mount. It does not set workload.preflight.
 const oneVolume = `
 distribution: {name: starter}
@@ -49,22 +69,10 @@ func TestPreflightBesideVolume(t *testing.T) {
 	s.kubectl("exec", before.Name, "--", "/bin/mkdir", "/.llama/kept")
 
 	s.apply(stack("my", fmt.Sprintf(oneVolume, "second", `{name: STANDIN_EXIT, value: "3"}`)))
-	failed := s.condition("my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonPreflightFailed)
-	if message := find(failed, v1alpha2.ConditionDeploymentUpdated).Message; !strings.Contains(message,
-		"crashed with exit code 3") {
-		t.Errorf("message %q", message)
-	}
-	pods, err := s.tries("my")
-	if err != nil || len(pods) != 1 {
-		t.Fatalf("there are %d preflight pods, want one (error %v)", len(pods), err)
-	}
-	for _, volume := range pods[0].Spec.Volumes {
+	for _, volume := range s.failsPreflight(before).Spec.Volumes {
 		if volume.PersistentVolumeClaim != nil {
 			t.Errorf("the preflight pod mounts the claim %s", volume.PersistentVolumeClaim.ClaimName)
 		}
-	}
-	if now := s.onePod("my"); now.UID != before.UID || !isReady(now) || now.Status.ContainerStatuses[0].RestartCount != 0 {
-		t.Error("the running pod was stopped")
 	}
 	s.kubectl("exec", before.Name, "--", "/bin/sh", "-c", "cd /.llama/kept")
 
@@ -90,21 +98,10 @@ func TestPreflight(t *testing.T) {
 	before := s.onePod("my")
 
 	s.apply(stack("my", fmt.Sprintf(tried, "second", `{name: STANDIN_EXIT, value: "3"}`)))
-	failed := s.condition("my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonPreflightFailed)
-	message := find(failed, v1alpha2.ConditionDeploymentUpdated).Message
-	pods, err := s.tries("my")
-	if err != nil || len(pods) != 1 {
-		t.Fatalf("there are %d preflight pods, want one (error %v)", len(pods), err)
-	}
-	if want := fmt.Sprintf(`container "llama-stack" crashed with exit code 3; see kubectl logs %s -c llama-stack.`, pods[0].Name); !strings.Contains(message, want) {
-		t.Errorf("message %q, want %q in it", message, want)
-	}
-	s.kubectl("logs", pods[0].Name, "-c", "llama-stack")
-	if count := pods[0].Status.ContainerStatuses[0].RestartCount; count != 0 {
+	pod := s.failsPreflight(before)
+	s.kubectl("logs", pod.Name, "-c", "llama-stack")
+	if count := pod.Status.ContainerStatuses[0].RestartCount; count != 0 {
 		t.Errorf("the container was restarted %d times", count)
-	}
-	if now := s.onePod("my"); now.UID != before.UID || !isReady(now) {
-		t.Error("the running pod was stopped")
 	}
 	c.provider(s.service("my"), "first", map[string]any{"base_url": "http://first:8000/v1"})
 

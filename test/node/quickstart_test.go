@@ -86,14 +86,10 @@ var generatedName = regexp.MustCompile(`^my-stack-config-[0-9a-f]{8}$`)
 func (s *scenario) runsGenerated(stack, before string) string {
 	s.t.Helper()
 	var generated string
-	s.eventually(func() error {
+	s.untilPods(stack, func(pods []corev1.Pod) error {
 		generated = s.shown(stack, "{.status.generatedConfigMap}")
 		if generated == before || !generatedName.MatchString(generated) {
 			return fmt.Errorf("generatedConfigMap is %q, and was %q", generated, before)
-		}
-		pods, err := s.pods(stack)
-		if err != nil {
-			return err
 		}
 		if len(pods) != 1 || !isReady(&pods[0]) {
 			return fmt.Errorf("there are %d pods, want one ready pod", len(pods))

@@ -16,9 +16,8 @@ import (
 )
 
 const (
-	// realRelease is the release of the real server in most tests. nextRelease is a release of the next release line.
+	// realRelease is the release of the real server in most tests.
 	realRelease = "0.7.3"
-	nextRelease = "0.8.0"
 	// newestRelease is the newest release for which there is release data.
 	newestRelease = "1.5.0"
 	// realPatience is a time limit that is long enough to pull images of hundreds of megabytes, and to start servers that

@@ -97,12 +97,7 @@ func TestRealServerStorage(t *testing.T) {
 
 	before := s.onePod("my")
 	s.kubectl("delete", "pod", before.Name)
-	s.eventually(func() error {
-		if after := s.onePod("my"); after.UID == before.UID || !isReady(after) {
-			return fmt.Errorf("pod %s, ready %t; want a new pod that is ready", after.Name, isReady(after))
-		}
-		return nil
-	})
+	s.allReady("my", 1, string(before.UID))
 	var completion, found map[string]any
 	c.ask(server+"/v1/chat/completions/"+ids[0], &completion)
 	if completion["id"] != ids[0] {

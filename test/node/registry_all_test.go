@@ -15,12 +15,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	ggcr "github.com/google/go-containerregistry/pkg/registry"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
@@ -114,39 +116,25 @@ func (r *faultyRegistry) becomes(one fault) {
 
 // push pushes the image of the stand-in and, like the author of an image, adds a label with a configuration. It returns
 // the digest of the new image.
-func (s *scenario) push(r *faultyRegistry, tool, config string) (digest string) {
+func (s *taggedImage) push(config string) (digest string) {
 	s.t.Helper()
+	r := s.registry
 	if _, err := image.Publish(s.t.Context(), r.host, operatorTag, "standin@"+defaultRelease); err != nil {
 		s.t.Fatal(err)
 	}
-	command := exec.CommandContext(s.t.Context(), tool, "image", "label", r.host+"/standin:"+defaultRelease,
+	command := exec.CommandContext(s.t.Context(), s.tool, "image", "label", r.host+"/standin:"+defaultRelease,
 		"--config=-", "--release="+defaultRelease, "--tag=prod", "--insecure", "--push")
-	command.Stdin = strings.NewReader(config)
+	command.Stdin = strings.NewReader(labeledConfig(config))
 	said, err := command.CombinedOutput()
 	if err != nil {
 		s.t.Fatalf("%v: %s", err, said)
 	}
 	s.t.Logf("$ kubectl llamastack %s\n%s", strings.Join(command.Args[1:], " "), said)
-	_, after, found := strings.Cut(string(said), "sha256:")
-	for _, rest, again := strings.Cut(after, "sha256:"); again; _, rest, again = strings.Cut(after, "sha256:") {
-		after = rest // the last digest in the output is the digest of the new image
-	}
-	if !found || len(after) < 64 {
+	digests := regexp.MustCompile("sha256:[0-9a-f]{64}").FindAllString(string(said), -1)
+	if len(digests) == 0 {
 		s.t.Fatalf("there is no digest in the output:\n%s", said)
 	}
-	return "sha256:" + after[:64]
-}
-
-// plugin builds the kubectl plugin and returns its path.
-func (s *scenario) plugin() string {
-	s.t.Helper()
-	path := filepath.Join(s.t.TempDir(), "kubectl-llamastack")
-	command := exec.CommandContext(s.t.Context(), "go", "build", "-o", path, "./cmd/kubectl-llamastack")
-	command.Dir = testutil.Root()
-	if said, err := command.CombinedOutput(); err != nil {
-		s.t.Fatalf("%v: %s", err, said)
-	}
-	return path
+	return digests[len(digests)-1] // the digest of the new image
 }
 
 // logIn configures the credentials for pushes by this process and its child processes.
@@ -162,6 +150,40 @@ func (s *scenario) logIn(r *faultyRegistry) {
 		s.t.Fatal(err)
 	}
 	s.t.Cleanup(func() { _ = os.Unsetenv("DOCKER_CONFIG") })
+}
+
+// taggedImage is a scenario with a stack whose image has the tag prod in a faulty registry.
+type taggedImage struct {
+	*scenario
+	registry *faultyRegistry
+	tool     string // the path of the kubectl plugin
+	first    string // the digest of the first image
+}
+
+func newTaggedImage(t *testing.T) *taggedImage {
+	t.Helper()
+	s := &taggedImage{scenario: newScenario(t), tool: testutil.BuildCommandLine(t, operatorTag)}
+	s.registry = s.serveRegistry()
+	s.logIn(s.registry)
+	s.first = s.push("first")
+	s.kubectl("create", "secret", "docker-registry", "pull", "--docker-server="+s.registry.host,
+		"--docker-username=robot", "--docker-password="+s.registry.password)
+	return s
+}
+
+// declare applies the stack.
+func (s *taggedImage) declare(updates, models string) {
+	s.t.Helper()
+	s.apply(stack("my", fmt.Sprintf("distribution: {image: %q, imageUpdates: %s}\nresources: {models: [%s]}\n",
+		s.registry.host+"/standin:prod", updates, models)+
+		"workload: {resources: "+small+", overrides: {imagePullSecrets: [{name: pull}]}}"))
+}
+
+// stale waits until the stack is degraded because the operator cannot read the image, and returns the message.
+func (s *taggedImage) stale() string {
+	s.t.Helper()
+	degraded := s.condition("my", v1alpha2.ConditionDegraded, v1alpha2.ReasonBaseConfigStale)
+	return find(degraded, v1alpha2.ConditionDegraded).Message
 }
 
 // labeledConfig returns a configuration for the image of the stand-in. The name distinguishes it from other
@@ -201,42 +223,28 @@ var registryFaults = []struct {
 // that the status describes the fault. During the fault, a change to the spec is rolled out with the image that the
 // pods had before the fault.
 func TestRegistryFaults(t *testing.T) {
-	s := newScenario(t)
-	r := s.serveRegistry()
-	tool := s.plugin()
-	s.logIn(r)
-	first := s.push(r, tool, labeledConfig("first"))
-	s.kubectl("create", "secret", "docker-registry", "pull", "--docker-server="+r.host, "--docker-username=robot",
-		"--docker-password="+r.password)
-	s.models("vllm", "")
-	apply := func(updates, models string) {
-		s.apply(stack("my", fmt.Sprintf("distribution: {image: %q, imageUpdates: %s}\nresources: {models: [%s]}\n", r.host+"/standin:prod", updates, models)+
-			"workload: {resources: "+small+", overrides: {imagePullSecrets: [{name: pull}]}}"))
-	}
+	s := newTaggedImage(t)
 	models := "one"
-	apply("Stay", models)
+	s.declare("Stay", models)
 	s.ready("my")
-	s.runsDigest(first)
+	s.runsDigest(s.first)
 	for i, each := range registryFaults {
 		before := s.onePod("my").UID
-		r.becomes(each.fault)
-		condition := find(s.condition("my", v1alpha2.ConditionDegraded, v1alpha2.ReasonBaseConfigStale),
-			v1alpha2.ConditionDegraded)
-		t.Logf("%s: since %s: %s", each.name, condition.LastTransitionTime.UTC().Format(time.RFC3339), condition.Message)
-		if !strings.Contains(condition.Message, each.says) {
-			t.Errorf("%s: %q does not contain %q", each.name, condition.Message, each.says)
+		s.registry.becomes(each.fault)
+		if said := s.stale(); !strings.Contains(said, each.says) {
+			t.Errorf("%s: %q does not contain %q", each.name, said, each.says)
 		}
 		if after := s.onePod("my").UID; after != before {
 			t.Errorf("%s: the pod was replaced", each.name)
 		}
 		models += fmt.Sprintf(", more-%d", i)
-		apply("Stay", models)
+		s.declare("Stay", models)
 		s.ready("my")
-		s.runsDigest(first)
+		s.runsDigest(s.first)
 		if after := s.onePod("my").UID; after == before {
 			t.Errorf("%s: a change of the spec was not rolled out", each.name)
 		}
-		r.becomes(nil)
+		s.registry.becomes(nil)
 		s.recovers()
 	}
 	t.Logf("kubectl get events:\n%s", s.kubectl("get", "events", "--field-selector=reason=ImageTagMoved"))
@@ -245,12 +253,8 @@ func TestRegistryFaults(t *testing.T) {
 // recovers waits until the stack is no longer degraded.
 func (s *scenario) recovers() {
 	s.t.Helper()
-	s.eventually(func() error {
-		object := &v1alpha2.LlamaStackDistribution{}
-		if err := s.get("my", object); err != nil {
-			return err
-		}
-		if degraded := find(object, v1alpha2.ConditionDegraded); degraded.Type != "" {
+	s.until("my", func(found *v1alpha2.LlamaStackDistribution) error {
+		if degraded := find(found, v1alpha2.ConditionDegraded); degraded.Type != "" {
 			return fmt.Errorf("still %+v", degraded)
 		}
 		return nil
@@ -260,11 +264,7 @@ func (s *scenario) recovers() {
 // runsDigest waits until the stack has only one pod, and this pod is ready and runs the image with this digest.
 func (s *scenario) runsDigest(digest string) {
 	s.t.Helper()
-	s.eventually(func() error {
-		pods, err := s.pods("my")
-		if err != nil {
-			return err
-		}
+	s.untilPods("my", func(pods []corev1.Pod) error {
 		if len(pods) != 1 || !strings.HasSuffix(pods[0].Spec.Containers[0].Image, "@"+digest) || !isReady(&pods[0]) {
 			return fmt.Errorf("there are %d pods, want one ready pod with %s", len(pods), digest)
 		}
@@ -275,39 +275,28 @@ func (s *scenario) runsDigest(digest string) {
 // TestWrongContentOfRegistry checks that content never runs if it does not match its digest. If a tag moves, an event
 // reports both digests, and the new image is rolled out only to a stack that follows the tag.
 func TestWrongContentOfRegistry(t *testing.T) {
-	s := newScenario(t)
-	r := s.serveRegistry()
-	tool := s.plugin()
-	s.logIn(r)
-	first := s.push(r, tool, labeledConfig("first"))
-	s.kubectl("create", "secret", "docker-registry", "pull", "--docker-server="+r.host, "--docker-username=robot",
-		"--docker-password="+r.password)
-	apply := func(updates string) {
-		s.apply(stack("my", fmt.Sprintf("distribution: {image: %q, imageUpdates: %s}\nresources: {models: [one]}\n", r.host+"/standin:prod", updates)+
-			"workload: {resources: "+small+", overrides: {imagePullSecrets: [{name: pull}]}}"))
-	}
-	apply("Stay")
+	s := newTaggedImage(t)
+	r, first := s.registry, s.first
+	s.declare("Stay", "one")
 	s.ready("my")
 	s.runsDigest(first)
 	before := s.onePod("my").UID
 
-	second := s.push(r, tool, labeledConfig("second"))
+	second := s.push("second")
 	s.movedTo(first, second)
 	if after := s.onePod("my").UID; after != before {
 		t.Error("the pod was replaced by a moved tag")
 	}
 
 	r.becomes(flipManifest(r, second))
-	apply("Follow")
-	condition := find(s.condition("my", v1alpha2.ConditionDegraded, v1alpha2.ReasonBaseConfigStale),
-		v1alpha2.ConditionDegraded)
-	t.Logf("a flipped last byte: %s", condition.Message)
+	s.declare("Follow", "one")
+	said := s.stale()
 	for _, want := range []string{
 		"refers to " + second + ", but the pods keep " + first + " because the operator cannot use the new image",
 		"does not match the requested digest",
 	} {
-		if !strings.Contains(condition.Message, want) {
-			t.Errorf("the message does not contain %q: %s", want, condition.Message)
+		if !strings.Contains(said, want) {
+			t.Errorf("the message does not contain %q: %s", want, said)
 		}
 	}
 	if after := s.onePod("my").UID; after != before {
@@ -330,15 +319,13 @@ func TestWrongContentOfRegistry(t *testing.T) {
 		return true
 	})
 	s.movedTo(second, lie)
-	condition = find(s.condition("my", v1alpha2.ConditionDegraded, v1alpha2.ReasonBaseConfigStale),
-		v1alpha2.ConditionDegraded)
-	t.Logf("a wrong digest: %s", condition.Message)
+	t.Logf("a wrong digest: %s", s.stale())
 	if after := s.onePod("my").UID; after != before {
 		t.Error("the pod was replaced because of the wrong digest")
 	}
 	r.becomes(nil)
 	s.recovers()
-	third := s.push(r, tool, labeledConfig("third"))
+	third := s.push("third")
 	s.runsDigest(third)
 	t.Logf("kubectl get events:\n%s", s.kubectl("get", "events", "--field-selector=reason=ImageTagMoved"))
 }

@@ -3,7 +3,6 @@
 package node
 
 import (
-	"errors"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -57,12 +56,7 @@ func TestNodeRestart(t *testing.T) {
 	}
 	s.apply(stack("plain", fmt.Sprintf(serving, "second", "")))
 	s.ready("plain")
-	s.eventually(func() error {
-		if pod := s.onePod("plain"); pod.UID == pods["plain"].UID {
-			return errors.New("the change did not replace the pod")
-		}
-		return nil
-	})
+	s.allReady("plain", 1, string(pods["plain"].UID))
 }
 
 // startedAgain returns an error until the same pod has a new container and is ready.

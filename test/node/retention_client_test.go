@@ -215,28 +215,7 @@ func (s *scenario) livePods(stack string) ([]corev1.Pod, error) {
 func (s *scenario) settled(stack string, count int) (pods []corev1.Pod) {
 	s.t.Helper()
 	s.ready(stack)
-	return s.running(stack, count)
-}
-
-// running waits until a stack has exactly this number of pods and all of them are ready, and returns them. It does not
-// read the status of the stack.
-func (s *scenario) running(stack string, count int) (pods []corev1.Pod) {
-	s.t.Helper()
-	s.eventually(func() (err error) {
-		if pods, err = s.pods(stack); err != nil {
-			return err
-		}
-		for i := range pods {
-			if !isReady(&pods[i]) || pods[i].DeletionTimestamp != nil {
-				return fmt.Errorf("pod %s is not ready", pods[i].Name)
-			}
-		}
-		if len(pods) != count {
-			return fmt.Errorf("%d pods, want %d", len(pods), count)
-		}
-		return nil
-	})
-	return pods
+	return s.allReady(stack, count)
 }
 
 // registryLog returns the output of the program that updates the registry, from the last start of a container.

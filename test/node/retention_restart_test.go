@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/corpus"
@@ -157,31 +156,11 @@ func TestRetentionRestartConflict(t *testing.T) {
 		}
 		return err
 	})
-	told := h.saysOf("my", old.Name)
+	told := h.says("my", old.Name)
 	t.Logf("status: %s", told)
 	h.client.hasModels(at(&newest), newerLengths)
 	h.client.finds(at(&newest), h.store, "The text of the store.")
 	h.goOn(newerLengths)
-}
-
-// saysOf waits until the message of one of the stack's conditions contains the name of a pod, and returns the condition
-// as text.
-func (s *scenario) saysOf(name, pod string) (message string) {
-	s.t.Helper()
-	s.eventually(func() error {
-		found := &v1alpha2.LlamaStackDistribution{}
-		if err := s.get(name, found); err != nil {
-			return err
-		}
-		for _, c := range found.Status.Conditions {
-			if strings.Contains(c.Message, pod) {
-				message = fmt.Sprintf("%s=%s %s: %s", c.Type, c.Status, c.Reason, c.Message)
-				return nil
-			}
-		}
-		return fmt.Errorf("no condition contains the name of pod %q: %s", pod, conditions(found))
-	})
-	return message
 }
 
 // containerNames returns the names of a pod's containers, with the init containers first.

@@ -63,7 +63,7 @@ func TestRetentionUndo(t *testing.T) {
 func (s *scenario) settledAs(stack string, lengths map[string]int, c clientPod) string {
 	s.t.Helper()
 	c.hasModels(s.service(stack), lengths)
-	pod := s.running(stack, 1)[0]
+	pod := s.allReady(stack, 1)[0]
 	c.hasModels(at(&pod), lengths)
 	return pod.Name
 }

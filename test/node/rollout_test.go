@@ -26,11 +26,7 @@ func TestSlowStart(t *testing.T) {
 	s.ready("my")
 	before := s.onePod("my")
 	s.apply(stack("my", fmt.Sprintf(serving, "second", `{name: STANDIN_START, value: 45s}`)))
-	s.eventually(func() error { // the new pod runs, but is not counted as available
-		pods, err := s.pods("my")
-		if err != nil {
-			return err
-		}
+	s.untilPods("my", func(pods []corev1.Pod) error { // the new pod runs, but is not counted as available
 		for i := range pods {
 			if pods[i].UID != before.UID && pods[i].Status.Phase == corev1.PodRunning && !isReady(&pods[i]) {
 				return nil
@@ -46,16 +42,4 @@ func TestSlowStart(t *testing.T) {
 	if after := s.onePod("my"); after.UID == before.UID || after.Status.ContainerStatuses[0].RestartCount != 0 {
 		t.Errorf("pod %s was restarted %d times", after.UID, after.Status.ContainerStatuses[0].RestartCount)
 	}
-}
-
-// noPods waits until the stack has no pods.
-func (s *scenario) noPods(stack string) {
-	s.t.Helper()
-	s.eventually(func() error {
-		pods, err := s.pods(stack)
-		if err == nil && len(pods) > 0 {
-			err = fmt.Errorf("%d pods", len(pods))
-		}
-		return err
-	})
 }

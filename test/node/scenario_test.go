@@ -5,6 +5,7 @@ package node
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -97,16 +98,6 @@ func (s *scenario) apply(manifest string) {
 	}
 }
 
-// refused applies a manifest that the API server must reject, and returns the error message.
-func (s *scenario) refused(manifest string) string {
-	s.t.Helper()
-	_, err := kubectl(s.t.Context(), []byte(manifest), "apply", "--namespace="+s.namespace, "--filename=-")
-	if err == nil {
-		s.t.Fatalf("accepted:\n%s", manifest)
-	}
-	return err.Error()
-}
-
 // stack returns a manifest of a stack with a spec in YAML. It indents the spec.
 func stack(name, spec string) string {
 	indented := strings.ReplaceAll(strings.Trim(spec, "\n"), "\n", "\n  ")
@@ -135,14 +126,25 @@ func (s *scenario) get(name string, into client.Object) error {
 	return cluster.Get(s.t.Context(), client.ObjectKey{Namespace: s.namespace, Name: name}, into)
 }
 
-// condition waits until the stack has a condition with this reason, and returns the whole stack.
-func (s *scenario) condition(name, condition, reason string) *v1alpha2.LlamaStackDistribution {
+// until waits until the function check returns nil for a stack, and returns the stack.
+func (s *scenario) until(
+	name string, check func(found *v1alpha2.LlamaStackDistribution) error,
+) (found *v1alpha2.LlamaStackDistribution) {
 	s.t.Helper()
-	found := &v1alpha2.LlamaStackDistribution{}
 	s.eventually(func() error {
+		found = &v1alpha2.LlamaStackDistribution{}
 		if err := s.get(name, found); err != nil {
 			return err
 		}
+		return check(found)
+	})
+	return found
+}
+
+// condition waits until the stack has a condition with this reason, and returns the whole stack.
+func (s *scenario) condition(name, condition, reason string) *v1alpha2.LlamaStackDistribution {
+	s.t.Helper()
+	return s.until(name, func(found *v1alpha2.LlamaStackDistribution) error {
 		for _, c := range found.Status.Conditions {
 			if c.Type == condition && c.Reason == reason && c.ObservedGeneration == found.Generation {
 				return nil
@@ -150,7 +152,21 @@ func (s *scenario) condition(name, condition, reason string) *v1alpha2.LlamaStac
 		}
 		return fmt.Errorf("there is no condition %s with reason %s in %s", condition, reason, conditions(found))
 	})
-	return found
+}
+
+// says waits until the message of one of the stack's conditions contains a text, and returns the condition as text.
+func (s *scenario) says(name, text string) (said string) {
+	s.t.Helper()
+	s.until(name, func(found *v1alpha2.LlamaStackDistribution) error {
+		for _, c := range found.Status.Conditions {
+			if strings.Contains(c.Message, text) {
+				said = fmt.Sprintf("%s=%s %s: %s", c.Type, c.Status, c.Reason, c.Message)
+				return nil
+			}
+		}
+		return fmt.Errorf("no condition contains %q: %s", text, conditions(found))
+	})
+	return said
 }
 
 // ready waits until the stack is ready with its current spec.
@@ -163,17 +179,12 @@ func (s *scenario) ready(name string) *v1alpha2.LlamaStackDistribution {
 // the version when all pods are available.
 func (s *scenario) serverVersion(name, want string) *v1alpha2.LlamaStackDistribution {
 	s.t.Helper()
-	found := &v1alpha2.LlamaStackDistribution{}
-	s.eventually(func() error {
-		if err := s.get(name, found); err != nil {
-			return err
-		}
+	return s.until(name, func(found *v1alpha2.LlamaStackDistribution) error {
 		if got := found.Status.Version.LlamaStackServerVersion; got != want {
 			return fmt.Errorf("the version of the server in the status is %q, want %q", got, want)
 		}
 		return nil
 	})
-	return found
 }
 
 func conditions(stack *v1alpha2.LlamaStackDistribution) string {
@@ -201,21 +212,64 @@ func (s *scenario) pods(stack string) ([]corev1.Pod, error) {
 	return pods.Items, err
 }
 
+// untilPods waits until the function check returns nil for the pods of a stack, and returns the pods.
+func (s *scenario) untilPods(stack string, check func(pods []corev1.Pod) error) (pods []corev1.Pod) {
+	s.t.Helper()
+	s.eventually(func() (err error) {
+		if pods, err = s.pods(stack); err != nil {
+			return err
+		}
+		return check(pods)
+	})
+	return pods
+}
+
 // onePod waits until the stack has exactly one pod, and returns it.
 func (s *scenario) onePod(stack string) *corev1.Pod {
 	s.t.Helper()
-	var pod corev1.Pod
-	s.eventually(func() error {
-		pods, err := s.pods(stack)
-		if err == nil && len(pods) != 1 {
-			err = fmt.Errorf("%d pods, want one", len(pods))
+	return &s.untilPods(stack, func(pods []corev1.Pod) error {
+		if len(pods) != 1 {
+			return fmt.Errorf("%d pods, want one", len(pods))
 		}
-		if err == nil {
-			pod = pods[0]
+		return nil
+	})[0]
+}
+
+// noPods waits until the stack has no pods.
+func (s *scenario) noPods(stack string) {
+	s.t.Helper()
+	s.untilPods(stack, func(pods []corev1.Pod) error {
+		if len(pods) > 0 {
+			return fmt.Errorf("%d pods", len(pods))
 		}
-		return err
+		return nil
 	})
-	return &pod
+}
+
+// allReady waits until a stack has exactly this number of pods and all of them are ready, and returns them. None of
+// them may have a UID in the parameter `before`. It does not read the status of the stack.
+func (s *scenario) allReady(stack string, count int, before ...string) []corev1.Pod {
+	s.t.Helper()
+	return s.untilPods(stack, func(pods []corev1.Pod) error {
+		for i := range pods {
+			if !isReady(&pods[i]) || pods[i].DeletionTimestamp != nil || slices.Contains(before, string(pods[i].UID)) {
+				return fmt.Errorf("%s: pod %s is not ready, or is one of the earlier pods", stack, pods[i].Name)
+			}
+		}
+		if len(pods) != count {
+			return fmt.Errorf("%s has %d pods, want %d", stack, len(pods), count)
+		}
+		return nil
+	})
+}
+
+// remains checks that a pod still exists and is ready.
+func (s *scenario) remains(stack string, that *corev1.Pod) {
+	s.t.Helper()
+	pods, err := s.pods(stack)
+	if err != nil || !slices.ContainsFunc(pods, func(pod corev1.Pod) bool { return pod.UID == that.UID && isReady(&pod) }) {
+		s.t.Errorf("the earlier pod no longer exists, or is not ready (%v)", err)
+	}
 }
 
 func isReady(pod *corev1.Pod) bool {

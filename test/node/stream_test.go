@@ -49,11 +49,7 @@ func TestStreamDuringARollOut(t *testing.T) {
 	})
 	s.apply(stack("my", fmt.Sprintf(streaming, "two")))
 	var ending corev1.Pod
-	s.eventually(func() error {
-		pods, err := s.pods("my")
-		if err != nil {
-			return err
-		}
+	s.untilPods("my", func(pods []corev1.Pod) error {
 		for i := range pods {
 			if pods[i].UID == before.UID && pods[i].DeletionTimestamp != nil {
 				ending = pods[i]

@@ -167,7 +167,7 @@ func (o *olderProgram) back(run *takeOver) {
 	}
 	for _, stack := range edited {
 		run.kubectl("rollout", "status", "deployment/"+names.Deployment(stack), "--timeout=180s")
-		run.allReady(stack, 1, nil)
+		run.allReady(stack, 1)
 		run.running[stack] = run.uids(stack)
 	}
 	run.same("acted on by the older operator")

@@ -3,10 +3,8 @@
 package node
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"testing"
 	"time"
 
@@ -189,25 +187,4 @@ func writeOlderStatus(s *scenario, stack *unstructured.Unstructured) error {
 		}},
 	}
 	return cluster.Status().Update(s.t.Context(), stack, client.FieldOwner(olderManager))
-}
-
-// allReady waits until a stack has this number of pods, all of them are ready, and none of them is in the parameter
-// `before`.
-func (s *scenario) allReady(stack string, want int, before []string) {
-	s.t.Helper()
-	s.eventually(func() error {
-		pods, err := s.pods(stack)
-		if err != nil {
-			return err
-		}
-		if len(pods) != want {
-			return fmt.Errorf("%s has %d pods, want %d", stack, len(pods), want)
-		}
-		for i := range pods {
-			if !isReady(&pods[i]) || pods[i].DeletionTimestamp != nil || slices.Contains(before, string(pods[i].UID)) {
-				return errors.New(stack + ": pod " + pods[i].Name + " is not ready, or is one of the earlier pods")
-			}
-		}
-		return nil
-	})
 }

@@ -107,7 +107,7 @@ func (run *takeOver) make() {
 	run.apply(manifest(run.t, olderStacks(run.t)))
 	run.older.act(run.scenario)
 	for _, stack := range takenOver {
-		run.allReady(stack, replicasOf(stack), nil)
+		run.allReady(stack, replicasOf(stack))
 		run.running[stack] = run.uids(stack)
 	}
 	for child, made := range run.children() {
@@ -234,7 +234,7 @@ func (run *takeOver) edit() {
 	}
 	for _, edit := range edits {
 		before := podUIDs(run.running[edit.stack])
-		run.allReady(edit.stack, len(before), before)
+		run.allReady(edit.stack, len(before), before...)
 		run.ready(edit.stack)
 		run.running[edit.stack] = run.uids(edit.stack)
 		if got := run.exec(edit.stack, "echo $EDITED"); got != "yes\n" {
@@ -275,7 +275,7 @@ func (run *takeOver) drain() {
 	})
 	for _, stack := range takenOver {
 		before := podUIDs(run.running[stack])
-		run.allReady(stack, len(before), before)
+		run.allReady(stack, len(before), before...)
 		run.running[stack] = run.uids(stack)
 	}
 	run.eventually(func() error { _, err := leader(run.t); return err })

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
@@ -153,11 +154,7 @@ func TestBrokenStacks(t *testing.T) {
 func (s *scenario) check(b *broken) {
 	s.t.Helper()
 	message := regexp.MustCompile("^" + b.message + "$")
-	s.eventually(func() error {
-		object := &v1alpha2.LlamaStackDistribution{}
-		if err := s.get("my", object); err != nil {
-			return err
-		}
+	s.until("my", func(object *v1alpha2.LlamaStackDistribution) error {
 		available := find(object, v1alpha2.ConditionAvailable)
 		said := message.FindStringSubmatch(available.Message)
 		if available.Reason != b.reason || said == nil {
@@ -178,7 +175,7 @@ func (s *scenario) look(stack string) (cluttered, error) {
 		return cluttered{}, err
 	}
 	var events corev1.EventList
-	if err := cluster.List(s.t.Context(), &events, inNamespace(s.namespace)); err != nil {
+	if err := cluster.List(s.t.Context(), &events, client.InNamespace(s.namespace)); err != nil {
 		return cluttered{}, err
 	}
 	return cluttered{pods, events.Items}, nil

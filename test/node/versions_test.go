@@ -117,9 +117,7 @@ func replaced(t testing.TB, lost []corev1.Pod, want int) error {
 		if slices.ContainsFunc(lost, func(was corev1.Pod) bool { return was.UID == pod.UID }) {
 			return fmt.Errorf("pod %q still exists", pod.Name)
 		}
-		if slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
-			return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
-		}) {
+		if isReady(&pod) {
 			ready++
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -94,18 +93,5 @@ func ask(ctx context.Context, w world, options clientOptions, method, url string
 		return fmt.Errorf("read answer: %w", err)
 	}
 	fmt.Fprintf(w.stdout, "%d\n%s", response.StatusCode, content)
-	return nil
-}
-
-// runDNS prints the addresses of a name, one per line.
-func runDNS(ctx context.Context, w world, args []string) error {
-	if len(args) != 1 {
-		return errors.New("standin dns NAME")
-	}
-	addresses, err := net.DefaultResolver.LookupHost(ctx, args[0])
-	if err != nil {
-		return fmt.Errorf("look up %q: %w", args[0], err)
-	}
-	fmt.Fprintln(w.stdout, strings.Join(addresses, "\n"))
 	return nil
 }

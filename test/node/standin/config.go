@@ -16,10 +16,8 @@ import (
 // resolved.
 type config struct {
 	Providers map[string][]provider `yaml:"providers"`
-	Storage   map[string]any        `yaml:"storage"`
 	Resources struct {
-		Models     []map[string]any `yaml:"models"`
-		ToolGroups []map[string]any `yaml:"tool_groups"`
+		Models []map[string]any `yaml:"models"`
 	} `yaml:"registered_resources"`
 	Connectors []map[string]any `yaml:"connectors"`
 	Server     serverConfig     `yaml:"server"`
@@ -169,27 +167,6 @@ func (c *config) models() []any {
 	}
 	return entries
 }
-
-func (c *config) toolGroups() []any {
-	entries := []any{}
-	for _, group := range c.Resources.ToolGroups {
-		entries = append(entries, map[string]any{"identifier": group["toolgroup_id"], "provider_id": group["provider_id"]})
-	}
-	return entries
-}
-
-// connectors returns the MCP servers, with their addresses.
-func (c *config) connectors() []any {
-	entries := []any{}
-	for _, connector := range c.Connectors {
-		entries = append(entries, connector)
-	}
-	return entries
-}
-
-// storage handles a path that a real server does not have. It returns the storage configuration, because the stand-in
-// does not store data.
-func (c *config) storage() any { return shown(c.Storage) }
 
 // text returns the value of the first key whose value is a non-empty string.
 func (p *provider) text(keys ...string) string {

@@ -4,7 +4,7 @@
 //
 //	standin [--insecure]       runs a server with the configuration in $RUN_CONFIG_PATH
 //	standin vllm               runs a model server that requires the token $VLLM_API_KEY
-//	standin get|post|dns …     runs a client; -h shows its options
+//	standin get|post …         runs a client; -h shows its options
 //	standin idle               waits until a signal stops it
 //	python, uvicorn            run the same server, for the launchers of v1alpha1 stacks
 //	ollama serve|pull|list     behaves like Ollama, with the same model server
@@ -45,7 +45,6 @@ var commands = map[string]func(context.Context, world, []string) error{
 	"vllm": runModelServer,
 	"get":  runGet,
 	"post": runPost,
-	"dns":  runDNS,
 	"idle": func(ctx context.Context, _ world, _ []string) error { <-ctx.Done(); return nil },
 }
 

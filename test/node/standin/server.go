@@ -93,30 +93,20 @@ func serve(ctx context.Context, w world, port string, handler http.Handler, file
 
 func (s *server) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /v1/health", func(w http.ResponseWriter, _ *http.Request) { answer(w, map[string]any{"status": "OK"}) })
-	mux.HandleFunc("GET /v1/version", func(w http.ResponseWriter, _ *http.Request) { answer(w, map[string]any{"version": s.version}) })
-	mux.HandleFunc("GET /v1/providers", func(w http.ResponseWriter,
-		_ *http.Request,
-	) {
-		answer(w, list(s.config.providers()))
-	})
-	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) { answer(w, list(s.config.models())) })
-	mux.HandleFunc("GET /v1/toolgroups", func(w http.ResponseWriter,
-		_ *http.Request,
-	) {
-		answer(w, list(s.config.toolGroups()))
-	})
-	mux.HandleFunc("GET /v1beta/connectors", func(w http.ResponseWriter,
-		_ *http.Request,
-	) {
-		answer(w, list(s.config.connectors()))
-	})
-	mux.HandleFunc("GET /v1/storage", func(w http.ResponseWriter, _ *http.Request) { answer(w, s.config.storage()) })
+	for path, value := range map[string]any{
+		"/v1/health":         map[string]any{"status": "OK"},
+		"/v1/version":        map[string]any{"version": s.version},
+		"/v1/providers":      list(s.config.providers()),
+		"/v1/models":         list(s.config.models()),
+		"/v1beta/connectors": list(append([]map[string]any{}, s.config.Connectors...)),
+	} {
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) { answer(w, value) })
+	}
 	mux.HandleFunc("POST /v1/chat/completions", s.chat)
 	return mux
 }
 
-func list(entries []any) map[string]any { return map[string]any{"object": "list", "data": entries} }
+func list(entries any) map[string]any { return map[string]any{"object": "list", "data": entries} }
 
 // chat forwards a request to the model server of the model's provider, with the provider's credentials.
 func (s *server) chat(w http.ResponseWriter, r *http.Request) {

@@ -30,11 +30,9 @@ providers:
       api_token: "${env.LLSD_VLLM_API_KEY}", max_tokens: "${env.MAX:=4096}"}
   safety:
   - {provider_id: llama-guard, provider_type: inline::llama-guard}
-storage:
-  backends: {kv_default: {type: kv_redis, host: redis, password: "${env.LLSD_VLLM_API_KEY}"}}
 registered_resources:
   models: [{model_id: llama, provider_id: vllm}]
-  tool_groups: [{toolgroup_id: builtin::websearch, provider_id: tavily}]
+connectors: [{connector_id: tickets, url: "http://tickets/mcp"}]
 `
 
 // output collects a program's output while it runs.
@@ -185,10 +183,7 @@ func TestServerShowsItsConfiguration(t *testing.T) {
 			"id": "vllm/llama", "object": "model", "created": 1.0, "owned_by": "standin",
 			"custom_metadata": map[string]any{"model_id": "llama", "provider_id": "vllm", "provider_resource_id": "llama"},
 		}}),
-		"/v1/toolgroups": list([]any{map[string]any{"identifier": "builtin::websearch", "provider_id": "tavily"}}),
-		"/v1/storage": map[string]any{"backends": map[string]any{
-			"kv_default": map[string]any{"type": "kv_redis", "host": "redis", "password": redacted},
-		}},
+		"/v1beta/connectors": list([]any{map[string]any{"connector_id": "tickets", "url": "http://tickets/mcp"}}),
 	} {
 		if diff := cmp.Diff(want, any(p.get(t, path))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", path, diff)
@@ -327,12 +322,6 @@ func TestInsecureArgumentIsTheServers(t *testing.T) {
 	p := start(t, nil, "serve")
 	if got := p.ends(t); got != exitUsage {
 		t.Errorf("unknown command: exit code %d", got)
-	}
-}
-
-func TestDNS(t *testing.T) {
-	if got := client(t, "dns", "localhost"); !strings.Contains(got, "127.0.0.1\n") && !strings.Contains(got, "::1\n") {
-		t.Errorf("addresses %q", got)
 	}
 }
 

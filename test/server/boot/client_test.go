@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -38,22 +39,36 @@ var idKeys = []string{"id", "identifier", "connector_id", "name"}
 // list returns the IDs in the list at a path. With Redis, the first requests after a start can fail, so list repeats
 // them.
 func (s *llamaStack) list(ctx context.Context, path string) ([]string, error) {
-	var list struct {
-		Data []map[string]any `json:"data"`
-	}
-	err := s.again(ctx, maxFailed, func(ctx context.Context) error { return s.get(ctx, path, &list) })
+	var body json.RawMessage
+	err := s.again(ctx, maxFailed, func(ctx context.Context) error { return s.get(ctx, path, &body) })
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]string, 0, len(list.Data))
-	for _, entry := range list.Data {
-		i := slices.IndexFunc(idKeys, func(key string) bool { _, ok := entry[key].(string); return ok })
-		if i < 0 {
-			return nil, fmt.Errorf("list %s: an entry has none of the keys %q", path, idKeys)
-		}
-		ids = append(ids, entry[idKeys[i]].(string))
+	entries, err := entriesOf(body)
+	return slices.Sorted(maps.Keys(entries)), err
+}
+
+// entriesOf returns the entries of a list as JSON, keyed by their IDs.
+func entriesOf(body []byte) (map[string]string, error) {
+	var list struct {
+		Data []json.RawMessage `json:"data"`
 	}
-	return ids, nil
+	if err := json.Unmarshal(body, &list); err != nil {
+		return nil, fmt.Errorf("decode list: %w", err)
+	}
+	entries := map[string]string{}
+	for _, entry := range list.Data {
+		var fields map[string]any
+		if err := json.Unmarshal(entry, &fields); err != nil {
+			return nil, fmt.Errorf("decode entry: %w", err)
+		}
+		i := slices.IndexFunc(idKeys, func(key string) bool { _, ok := fields[key].(string); return ok })
+		if i < 0 {
+			return nil, fmt.Errorf("the entry %s has none of the keys %q", entry, idKeys)
+		}
+		entries[fields[idKeys[i]].(string)] = string(entry)
+	}
+	return entries, nil
 }
 
 // route returns the shortest of the server's paths that have the suffix in the parameter `end`, because some releases

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
@@ -93,7 +94,7 @@ func (f *failure) boot(t *testing.T, rel *release.Release) string {
 	s := readSample(t, f.file)
 	on := s.startPlace(t, rel)
 	var err error
-	if on.closed, err = freePort(); err != nil {
+	if on.closed, err = testutil.FreePort(); err != nil {
 		t.Fatal(err)
 	}
 	f.spoil(&on)

@@ -92,11 +92,9 @@ type namedTest struct {
 }
 
 // inSequence runs steps that share the state of a stack, unless all of them passed before with the same inputs. The
-// function begin creates the stack. If the first step fails, the others do not run. The result contains the outcome of
-// each step that ran, keyed by its name. The whole retention tests always run, because they measure the servers.
-func inSequence(
-	t *testing.T, releases []string, begin func(), steps []namedTest, inputs ...any,
-) (outcomes map[string]string) {
+// function begin creates the stack. If the first step fails, the others do not run. The whole retention tests always
+// run, because they measure the servers.
+func inSequence(t *testing.T, releases []string, begin func(), steps []namedTest, inputs ...any) {
 	t.Helper()
 	c := realserver.NewCase(t, releases, inputs...)
 	proven := !wholeRetention && c.Passed(t, &struct{}{})
@@ -104,25 +102,20 @@ func inSequence(
 		begin()
 	}
 	ran := 0
-	outcomes = map[string]string{}
 	for i, step := range steps {
-		outcomes[step.name] = passed
-		if !t.Run(step.name, func(t *testing.T) {
+		ok := t.Run(step.name, func(t *testing.T) {
 			if proven {
 				c.Log(t)
 				return
 			}
 			ran++
 			step.run(t)
-		}) {
-			outcomes[step.name] = failed
-			if i == 0 {
-				return outcomes
-			}
+		})
+		if !ok && i == 0 {
+			return
 		}
 	}
 	if ran == len(steps) { // a flag of the test run can omit steps
 		c.Keep(t, &struct{}{})
 	}
-	return outcomes
 }

@@ -3,13 +3,9 @@
 package boot
 
 import (
-	"net/http"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 )
@@ -35,14 +31,7 @@ func launch(t *testing.T, rel *release.Release, command []string) {
 	if !ok {
 		t.Fatal("the release has no remote::vllm")
 	}
-	home := t.TempDir()
-	config := filepath.Join(home, "config.yaml")
-	writeFile(t, config, strings.NewReplacer(
-		"ENDPOINT_KEY", vllm.EndpointKey, "ENDPOINT", startUpstream(t).url+"/v1", "HOME", home).Replace(literalConfig))
-	server, err := startServer(t, boot{
-		release: rel, command: command, home: home, client: http.DefaultClient, scheme: "http",
-		env: []string{"TOKEN=none", names.EnvConfig + "=" + config, names.EnvWorkers + "=1"},
-	})
+	server, err := bootLiteral(t, rel, vllm.EndpointKey, command...)
 	if err != nil {
 		t.Fatal(err)
 	}

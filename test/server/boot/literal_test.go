@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 )
 
@@ -32,7 +33,7 @@ func TestLiteralMapping(t *testing.T) {
 
 func checkLiteral(t *testing.T, rel *release.Release, key string, starts bool) {
 	t.Helper()
-	err := bootLiteral(t, rel, key)
+	_, err := bootLiteral(t, rel, key)
 	switch wantError := "You must provide a URL"; {
 	case starts && err != nil:
 		t.Fatal(err)
@@ -43,18 +44,23 @@ func checkLiteral(t *testing.T, rel *release.Release, key string, starts bool) {
 	}
 }
 
-func bootLiteral(t *testing.T, rel *release.Release, key string) error {
+// bootLiteral starts a server with literalConfig. A command that is not the server's own reads the path of the
+// configuration from the environment.
+func bootLiteral(t *testing.T, rel *release.Release, key string, command ...string) (*llamaStack, error) {
 	t.Helper()
 	const token = "literal-mapping-token"
 	home := t.TempDir()
 	config := filepath.Join(home, "config.yaml")
 	writeFile(t, config, strings.NewReplacer(
 		"ENDPOINT_KEY", key, "ENDPOINT", startUpstream(t).url+"/v1", "HOME", home).Replace(literalConfig))
-	_, err := startServer(t, boot{
-		release: rel, config: config, home: home, env: []string{"TOKEN=" + token},
+	env := []string{"TOKEN=" + token}
+	if len(command) > 0 {
+		env = append(env, names.EnvConfig+"="+config, names.EnvWorkers+"=1")
+	}
+	return startServer(t, boot{
+		release: rel, config: config, command: command, home: home, env: env,
 		client: http.DefaultClient, scheme: "http", secrets: []string{token},
 	})
-	return err
 }
 
 // literalConfig is the template of a configuration with which every release starts if ENDPOINT_KEY is the release's own

@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 const (
@@ -109,7 +111,7 @@ func startPostgres() (*postgres, error) {
 	if output, err := initdb.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("initialize PostgreSQL: %w\n%s", err, output)
 	}
-	port, err := freePort()
+	port, err := testutil.FreePort()
 	if err != nil {
 		return nil, err
 	}
@@ -122,8 +124,15 @@ func startPostgres() (*postgres, error) {
 	if err != nil {
 		return nil, err
 	}
-	started := &postgres{bin: bin, port: port}
-	return started, started.waitReady(p)
+	running := &postgres{bin: bin, port: port}
+	err = p.poll(time.Minute, 100*time.Millisecond, func() error {
+		_, err := running.query(context.Background(), "postgres", "SELECT 1")
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("start PostgreSQL: %w\n%s", err, p.log.tail(logTail))
+	}
+	return running, nil
 }
 
 // postgresInstallation returns the directory and the user of PostgreSQL. If the test runs as root, the function copies
@@ -141,27 +150,6 @@ func postgresInstallation(dir string) (string, *syscall.SysProcAttr, error) {
 	}
 	return filepath.Join(dir, postgresPackage),
 		&syscall.SysProcAttr{Credential: &syscall.Credential{Uid: unprivileged, Gid: unprivileged}}, nil
-}
-
-// waitReady waits until PostgreSQL accepts connections.
-func (s *postgres) waitReady(p *process) error {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		_, err := s.query(ctx, "postgres", "SELECT 1")
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-p.exited:
-			return fmt.Errorf("start PostgreSQL: %s\n%s", p.cmd.ProcessState, p.log.tail(logTail))
-		case <-ctx.Done():
-			return fmt.Errorf("start PostgreSQL: %w\n%s", err, p.log.tail(logTail))
-		case <-tick.C:
-		}
-	}
 }
 
 // query runs one statement and returns its output.

@@ -4,7 +4,6 @@ package boot
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"math"
@@ -23,6 +22,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
@@ -170,7 +170,7 @@ func (e *bootError) Error() string {
 // server does not start, the error is a *bootError.
 func startServer(t *testing.T, b boot) (*llamaStack, error) {
 	t.Helper()
-	port, err := freePort()
+	port, err := testutil.FreePort()
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +186,7 @@ func startServer(t *testing.T, b boot) (*llamaStack, error) {
 	}
 	path := "/usr/local/bin:/usr/bin:/bin"
 	if len(b.command)+len(b.wrapper) > 0 {
-		path = clock + ":" + bin + ":" + path
+		path = bin + ":" + path
 	}
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Dir = b.home
@@ -217,7 +217,8 @@ func startServer(t *testing.T, b boot) (*llamaStack, error) {
 		stop:    p.stop,
 		process: p,
 	}
-	err = server.waitHealthy(t.Context(), p)
+	// The server answers this request only when its start is complete.
+	err = p.poll(bootTimeout, 100*time.Millisecond, func() error { return server.get(t.Context(), "/v1/health", nil) })
 	server.boot = time.Since(begin)
 	if err == nil && b.workers > 1 {
 		err = server.waitWorkers(b.workers)
@@ -233,22 +234,22 @@ func startServer(t *testing.T, b boot) (*llamaStack, error) {
 	return server, nil
 }
 
-// waitHealthy polls /v1/health. The server answers this request only when its start is complete.
-func (s *llamaStack) waitHealthy(ctx context.Context, p *process) error {
-	ctx, cancel := context.WithTimeout(ctx, bootTimeout)
-	defer cancel()
-	tick := time.NewTicker(100 * time.Millisecond)
+// poll calls the function check until it returns nil. It fails if the program exits, or after the time limit.
+func (p *process) poll(limit, interval time.Duration, check func() error) error {
+	timeout := time.After(limit)
+	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for {
+		err := check()
+		if err == nil {
+			return nil
+		}
 		select {
 		case <-p.exited:
-			return fmt.Errorf("the server ended before it was healthy: %s", p.cmd.ProcessState)
-		case <-ctx.Done():
-			return fmt.Errorf("the server was not healthy within %s", bootTimeout)
+			return fmt.Errorf("the program ended early: %s: %w", p.cmd.ProcessState, err)
+		case <-timeout:
+			return fmt.Errorf("not within %s: %w", limit, err)
 		case <-tick.C:
-			if s.get(ctx, "/v1/health", nil) == nil {
-				return nil
-			}
 		}
 	}
 }
@@ -263,19 +264,12 @@ const (
 // waitWorkers waits until all server processes serve requests. A successful health check shows only that one process
 // serves requests, and a process that cannot start terminates all processes.
 func (s *llamaStack) waitWorkers(workers int) error {
-	timeout := time.After(workersTimeout)
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for s.process.log.count(started) < workers {
-		select {
-		case <-s.process.exited:
-			return fmt.Errorf("the server ended after one of its processes was healthy: %s", s.process.cmd.ProcessState)
-		case <-timeout:
-			return fmt.Errorf("not all of %d processes began to serve within %s", workers, workersTimeout)
-		case <-tick.C:
+	return s.process.poll(workersTimeout, 100*time.Millisecond, func() error {
+		if serving := s.process.log.count(started); serving < workers {
+			return fmt.Errorf("%d of %d processes serve", serving, workers)
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // redact removes secret values from a text.

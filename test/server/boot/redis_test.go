@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // redisPassword contains characters that must be encoded in a URL, because the server inserts the password into a URL.
@@ -24,7 +26,7 @@ type redisServer struct {
 // startRedis starts an empty Redis server with a password for the test.
 func startRedis(t *testing.T) *redisServer {
 	t.Helper()
-	port, err := freePort()
+	port, err := testutil.FreePort()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,22 +45,14 @@ func startRedis(t *testing.T) *redisServer {
 // waitListening waits until a program accepts connections.
 func (p *process) waitListening(t *testing.T, address string) {
 	t.Helper()
-	deadline := time.NewTimer(time.Minute)
-	defer deadline.Stop()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for {
+	err := p.poll(time.Minute, 20*time.Millisecond, func() error {
 		connection, err := net.Dial("tcp", address)
-		if err == nil {
-			connection.Close()
-			return
+		if err != nil {
+			return err
 		}
-		select {
-		case <-p.exited:
-			t.Fatalf("%q ended: %s\n%s", p.cmd.Path, p.cmd.ProcessState, p.log.tail(logTail))
-		case <-deadline.C:
-			t.Fatalf("%q does not accept connections: %v", p.cmd.Path, err)
-		case <-tick.C:
-		}
+		return connection.Close()
+	})
+	if err != nil {
+		t.Fatalf("%q does not accept connections: %v\n%s", p.cmd.Path, err, p.log.tail(logTail))
 	}
 }

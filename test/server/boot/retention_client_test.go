@@ -87,21 +87,12 @@ func (s *llamaStack) tryAttach(ctx context.Context, store, text string) (attache
 	if err := s.ask(ctx, http.MethodPost, path, map[string]any{"file_id": id}, &file); err != nil {
 		return file, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for file.Status == "in_progress" {
-		select {
-		case <-ctx.Done():
-			return file, fmt.Errorf("wait for the file in %q: %w", store, ctx.Err())
-		case <-tick.C:
+	return file, s.process.poll(requestTimeout, 100*time.Millisecond, func() error {
+		if file.Status != "in_progress" {
+			return nil
 		}
-		if err := s.ask(ctx, http.MethodGet, path+"/"+id, nil, &file); err != nil {
-			return file, err
-		}
-	}
-	return file, nil
+		return errors.Join(errors.New("the file is in progress"), s.ask(ctx, http.MethodGet, path+"/"+id, nil, &file))
+	})
 }
 
 // upload sends a text file and returns its ID.
@@ -167,26 +158,11 @@ func (s *llamaStack) search(ctx context.Context, store, text string) error {
 
 // entries returns the entries of a list as JSON, keyed by their IDs.
 func (s *llamaStack) entries(ctx context.Context, path string) (map[string]string, error) {
-	var list struct {
-		Data []json.RawMessage `json:"data"`
-	}
-	if err := s.ask(ctx, http.MethodGet, path, nil, &list); err != nil {
+	var body json.RawMessage
+	if err := s.ask(ctx, http.MethodGet, path, nil, &body); err != nil {
 		return nil, err
 	}
-	entries := map[string]string{}
-	for _, entry := range list.Data {
-		var fields map[string]any
-		if err := json.Unmarshal(entry, &fields); err != nil {
-			return nil, fmt.Errorf("decode an entry of %s: %w", path, err)
-		}
-		for _, key := range idKeys {
-			if id, ok := fields[key].(string); ok {
-				entries[id] = string(entry)
-				break
-			}
-		}
-	}
-	return entries, nil
+	return entriesOf(body)
 }
 
 // registerModel registers a model as a client does. It reports whether clients of the release can register models.

@@ -44,9 +44,6 @@ func TestRetentionRandom(t *testing.T) {
 	seed := retentionSeed(t)
 	releases, _ := retentionScope(t)
 	wanted := (randomPairs + len(releases) - 1) / len(releases)
-	var table tableOfLines
-	table.add("release", "pairs", "lost", "omitted", "seconds", "seed")
-	t.Cleanup(func() { writeTable(t, table.String()) })
 	for _, rel := range releases {
 		t.Run(rel.Version, func(t *testing.T) {
 			t.Parallel()
@@ -59,7 +56,8 @@ func TestRetentionRandom(t *testing.T) {
 			if p.tried < wanted {
 				t.Errorf("only %d of %d changes could be tried", p.tried, wanted)
 			}
-			table.add(rel.Version, p.tried, p.lost, len(p.left), int(time.Since(begin).Seconds()), seed)
+			t.Logf("retention of %s: %d changes were tried, %d lost data, %d were omitted, %.0f s with seed %d", rel.Version,
+				p.tried, p.lost, len(p.left), time.Since(begin).Seconds(), seed)
 		})
 	}
 }
@@ -359,23 +357,11 @@ func (p *pairs) declared(t *testing.T, outcome *corpus.Outcome) []string {
 
 // listedIn returns the sorted IDs in a response with a list.
 func listedIn(answer realserver.Answer) []string {
-	var list struct {
-		Data []map[string]any `json:"data"`
-	}
-	if json.Unmarshal([]byte(answer.Body), &list) != nil {
+	entries, err := entriesOf([]byte(answer.Body))
+	if err != nil {
 		return nil
 	}
-	var ids []string
-	for _, entry := range list.Data {
-		for _, key := range idKeys {
-			if id, ok := entry[key].(string); ok {
-				ids = append(ids, id)
-				break
-			}
-		}
-	}
-	slices.Sort(ids)
-	return ids
+	return keysOf(entries)
 }
 
 // services matches the addresses of services in the corpus. No server answers at these addresses.

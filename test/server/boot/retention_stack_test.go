@@ -7,12 +7,9 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -38,8 +35,6 @@ type keptStack struct {
 	env   []string // additional environment variables of the pod on this machine
 	// client sends the requests to the server. Nil means http.DefaultClient.
 	client *http.Client
-	mu     sync.Mutex
-	times  []int // the durations of the script that runs before the server, in milliseconds
 }
 
 // newKeptStack returns a stack with an empty state in a store of the given type. It starts the servers of the stack.
@@ -123,7 +118,7 @@ func (k *keptStack) planned(t *testing.T) input {
 	return k.inputOf(t, k.render(t))
 }
 
-// run starts the programs of a pod, and records the output of the program that updates the registry.
+// run starts the programs of a pod, and logs the output of the program that updates the registry.
 func (k *keptStack) run(t *testing.T, p pod) (*llamaStack, error) {
 	t.Helper()
 	server, err := startServer(t, boot{
@@ -135,13 +130,6 @@ func (k *keptStack) run(t *testing.T, p pod) (*llamaStack, error) {
 		log = server.process.log.text()
 	} else if failed, ok := errors.AsType[*bootError](err); ok {
 		log = failed.log
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for _, took := range scriptTook.FindAllStringSubmatch(log, -1) {
-		if milliseconds, err := strconv.Atoi(took[1]); err == nil {
-			k.times = append(k.times, milliseconds)
-		}
 	}
 	acts := scriptAct.FindAllString(log, -1)
 	for _, act := range acts {
@@ -183,14 +171,8 @@ func (k *keptStack) start(t *testing.T, use func(server *llamaStack) error) {
 	}
 }
 
-// clock is the directory of scripts that replace Python. They run the release's Python, and print the duration of the
-// program that runs before the server.
-var clock, _ = filepath.Abs("testdata/clock")
-
-var (
-	scriptTook = regexp.MustCompile(`(?m)^test: the script took (\d+) ms$`)
-	scriptAct  = regexp.MustCompile(`(?m)^registry: .*$`)
-)
+// scriptAct matches what the program that updates the registry prints.
+var scriptAct = regexp.MustCompile(`(?m)^registry: .*$`)
 
 // public returns the ID under which clients use a model of the provider vllm.
 func (k *keptStack) public(name, upstream string) string {

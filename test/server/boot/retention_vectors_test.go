@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
@@ -32,21 +33,14 @@ var vectorProviders = []vectorProvider{
 // TestRetentionVectors changes the models of stacks with vector providers other than faiss, and searches their vector
 // stores.
 func TestRetentionVectors(t *testing.T) {
-	report := newRetentionReport(t)
 	releases, _ := retentionScope(t)
 	for _, rel := range releases {
 		for _, p := range vectorProviders {
 			t.Run(rel.Version+"/"+p.kind, func(t *testing.T) {
 				t.Parallel()
-				r := newVectors(t, rel, p)
-				for _, step := range r.steps() {
-					outcome := passed
-					if !t.Run(step.name, step.run) {
-						outcome = failed
-					}
-					report.add(rel.Version, p.kind+" on "+p.store, step.name, outcome)
+				for _, step := range newVectors(t, rel, p).steps() {
+					t.Run(step.name, step.run)
 				}
-				report.addTimes(rel.Version, p.kind+" on "+p.store, r.stack.times)
 			})
 		}
 	}
@@ -137,7 +131,7 @@ func chroma(t *testing.T, k *keptStack) fields {
 	if err != nil {
 		t.Fatal(err)
 	}
-	port, err := freePort()
+	port, err := testutil.FreePort()
 	if err != nil {
 		t.Fatal(err)
 	}

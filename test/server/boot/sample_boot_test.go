@@ -3,8 +3,10 @@
 package boot
 
 import (
-	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
+	"fmt"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -15,6 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/corpus"
 )
 
@@ -219,6 +222,22 @@ func tryBoot(t *testing.T, rel *release.Release, s sample, root string) (*llamaS
 	return startServer(t, b)
 }
 
+// keyPair contains the data of a Secret of type kubernetes.io/tls.
+type keyPair struct{ certificate, key []byte }
+
+// newKeyPair creates a certificate that is valid during the test, and a client that trusts only this certificate.
+func newKeyPair(t *testing.T) (keyPair, *http.Client) {
+	t.Helper()
+	certificate, key := testutil.NewCertificate(t, time.Now().Add(time.Hour))
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(certificate)
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{
+		RootCAs: roots, ServerName: "localhost", MinVersion: tls.VersionTLS12,
+	}}}
+	t.Cleanup(client.CloseIdleConnections)
+	return keyPair{certificate, key}, client
+}
+
 // addKeyPair adds the Secret with the certificate of the server.
 func (s *sample) addKeyPair(pair keyPair) {
 	s.secrets[s.stack.Spec.Networking.TLS.SecretName] = map[string]string{
@@ -361,34 +380,23 @@ func (tc *stackCase) again(t *testing.T, rel *release.Release, server *llamaStac
 // does not show that the server stores its chats, because the server connects and writes in the background. checkState
 // polls until the server lists more chats than before, and calls the given function after each attempt. It returns the
 // number of chats.
-func checkState(t *testing.T, server *llamaStack, db *database, before int, again func() error) int {
+func checkState(t *testing.T, server *llamaStack, db *database, before int, again func() error) (kept int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), stateTimeout)
-	defer cancel()
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	for {
-		kept, err := server.kept(ctx)
+	err := server.process.poll(stateTimeout, time.Second, func() (err error) {
+		kept, err = server.kept(t.Context())
 		rows := kept
 		if err == nil && db != nil {
-			rows, err = db.count(ctx, "inference_store")
+			rows, err = db.count(t.Context(), "inference_store")
 		}
 		if err == nil && kept > before && rows > 0 {
-			return kept
+			return nil
 		}
-		select {
-		case <-ctx.Done():
-			t.Errorf("the server did not store a chat; at last, the server listed %d chats, and PostgreSQL contained %d (%v)", kept, rows, err)
-			return kept
-		case <-server.process.exited:
-			t.Errorf("the server ended before it stored a chat: %s", server.process.cmd.ProcessState)
-			return kept
-		case <-tick.C:
-			if err := again(); err != nil {
-				t.Logf("chat again: %v", err)
-			}
-		}
+		return errors.Join(fmt.Errorf("the server lists %d chats, and PostgreSQL contains %d: %w", kept, rows, err), again())
+	})
+	if err != nil {
+		t.Errorf("the server did not store a chat: %v", err)
 	}
+	return kept
 }
 
 // chatsLost lists the release lines that do not store chats in PostgreSQL. The task that writes chats belongs to

@@ -23,6 +23,9 @@ const (
 	ticksPerSecond = 100
 )
 
+// declaredModel is the model that the objects declare.
+const declaredModel = "llama3.2-8b"
+
 // sizingCases are the objects whose servers TestSizing measures. All of them declare the same model of vLLM.
 var sizingCases = []sizingCase{
 	{"`starter`", "v1alpha2-simple.yaml", "vllm"},

@@ -295,31 +295,3 @@ func TestLightStarter(t *testing.T) {
 		}
 	}
 }
-
-// TestEditsAreAccepted checks that, for at least half of the random changes, the operator accepts the stacks before and
-// after the change, and generates different configurations for these two stacks.
-func TestEditsAreAccepted(t *testing.T) {
-	for _, line := range []string{"0.3", "0.7", "1.5"} {
-		match, err := release.Lookup(line)
-		if err != nil {
-			t.Fatal(err)
-		}
-		accepted := 0
-		edits := corpus.Edits(match.Release, 1, 60)
-		for i := range edits {
-			before, errBefore := edits[i].Before.Run()
-			after, errAfter := edits[i].After.Run()
-			if errBefore != nil || errAfter != nil {
-				t.Fatalf("%s: %v, %v", edits[i].Name, errBefore, errAfter)
-			}
-			if before.Refused == "" && after.Refused == "" && !bytes.Equal(before.Config, after.Config) {
-				accepted++
-			} else if before.Refused+after.Refused != "" {
-				t.Logf("%s: %s%s", edits[i].Name, before.Refused, after.Refused)
-			}
-		}
-		if accepted < 30 {
-			t.Errorf("%s: %d of %d changes are accepted, want at least half", line, accepted, len(edits))
-		}
-	}
-}

@@ -1,7 +1,6 @@
 package corpus
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
@@ -62,12 +61,9 @@ func (m *maker) wildcards() {
 // declared adds mistakes in a stack with distribution.baseProviders set to Required.
 func (n *negatives) declared() {
 	const why = "The user requests a stack without the base providers that the user's own providers do not need, and the message states the consequences."
-	base, err := changed(n.config, func(config fields) {
+	base := n.base(func(config fields) {
 		addProvider(config, "inference", fields{"provider_id": "other", "provider_type": "remote::openai"})
 	})
-	if err != nil {
-		panic(fmt.Sprintf("corpus: %s: %v", n.rel.Line, err))
-	}
 	spec := n.smallSpec(fields{
 		"distribution": requiredOnly(),
 		"resources":    fields{"models": []any{fields{"name": "a", "provider": "other"}}},

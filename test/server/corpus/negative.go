@@ -232,13 +232,18 @@ func (n *negatives) listed(spec fields) *Case {
 	return n.over([]byte(n.m.nothing()+"apis: [inference]\n"), n.smallSpec(spec))
 }
 
-// inBase returns a mistake in a base that is otherwise correct.
-func (n *negatives) inBase(change func(config fields)) mistake {
+// base returns the configuration of the small stack after a change.
+func (n *negatives) base(change func(config fields)) []byte {
 	data, err := changed(n.config, change)
 	if err != nil {
-		panic(fmt.Sprintf("corpus: %s: %v", n.rel.Line, err))
+		panic(fmt.Sprintf("corpus: %s: %v", n.rel.Line, err)) // the configuration was generated, so it can be parsed
 	}
-	return mistake{wrong: n.over(data, n.again()), right: n.small, change: change}
+	return data
+}
+
+// inBase returns a mistake in a base that is otherwise correct.
+func (n *negatives) inBase(change func(config fields)) mistake {
+	return mistake{wrong: n.over(n.base(change), n.again()), right: n.small, change: change}
 }
 
 // inBaseOf returns a mistake in a base that is otherwise the configuration of a stack.

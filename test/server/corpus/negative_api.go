@@ -1,7 +1,6 @@
 package corpus
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -110,13 +109,10 @@ func (n *negatives) dependencies() {
 		right: n.listed(fields{"providers": providers}),
 	})
 	with := func(resources fields) mistake {
-		base, err := changed(n.config, func(config fields) {
+		base := n.base(func(config fields) {
 			addProvider(config, "tool_runtime", fields{"provider_id": "search", "provider_type": "inline::" + search})
 			addProvider(config, "tool_runtime", fields{"provider_id": "mcp", "provider_type": "remote::model-context-protocol"})
 		})
-		if err != nil {
-			panic(fmt.Sprintf("corpus: %s: %v", n.rel.Line, err))
-		}
 		spec := n.again()
 		spec["disabled"], spec["resources"] = []any{"vectorIo"}, resources
 		return mistake{wrong: n.over(base, spec), right: n.small}

@@ -1,7 +1,6 @@
 package corpus
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -98,9 +97,7 @@ func (n *negatives) providerTypes() {
 		}
 		if kind.Deprecated != "" {
 			v := &values{}
-			n.choice(
-				"provider/deprecated-type/"+kind.Type,
-				Taken,
+			n.choice("provider/deprecated-type/"+kind.Type, Taken,
 				"The type works in this release, but later releases will not have it.",
 				mistake{wrong: n.own(n.smallSpec(n.another(kind, v.provider(kind, "another", minimal)))), right: n.small},
 			)
@@ -171,9 +168,7 @@ func (n *negatives) scoring(kind *provider.Type) {
 	name := intent.APIField(kind.API)
 	two["providers"].(fields)[name] = append(two["providers"].(fields)[name].([]any),
 		fields{"id": "second", "provider": kind.Type})
-	n.refused(
-		"provider/second-of-a-type",
-		"already exists|already registered|conflicting|scoring",
+	n.refused("provider/second-of-a-type", "already exists|already registered|conflicting|scoring",
 		n.nextTo(one, two, func(config fields) {
 			addProvider(config, kind.API, fields{"provider_id": "second", "provider_type": kind.Type, "config": fields{}})
 		}),
@@ -186,10 +181,7 @@ func (n *negatives) unrouted() {
 		return
 	}
 	files := func(id string) fields { return fields{"id": id, "provider": "inline::localfs"} }
-	n.choice(
-		"provider/second-of-an-api",
-		Taken,
-		"The server uses only the last provider, and does not report this.",
+	n.choice("provider/second-of-an-api", Taken, "The server uses only the last provider, and does not report this.",
 		mistake{
 			right: n.small,
 			wrong: n.own(
@@ -201,9 +193,7 @@ func (n *negatives) unrouted() {
 
 // unregistrable adds a scoring function of a provider that does not register the scoring functions in a configuration.
 func (n *negatives) unregistrable(kind *provider.Type) {
-	n.refused(
-		"provider/registers-nothing/"+kind.Type,
-		"not implemented|not allowed|autoevals|unexpected keyword",
+	n.refused("provider/registers-nothing/"+kind.Type, "not implemented|not allowed|autoevals|unexpected keyword",
 		n.inBaseOf(
 			n.own(n.smallSpec(n.another(kind, fields{"provider": kind.Type}))),
 			func(config fields) {
@@ -267,14 +257,11 @@ func (n *negatives) unsetKey(check string, kind *provider.Type, key string, righ
 		slices.ContainsFunc(n.all, func(other Negative) bool { return other.Name == name }) {
 		return
 	}
-	base, err := changed(n.config, func(config fields) {
+	base := n.base(func(config fields) {
 		addProvider(config, kind.API, fields{
 			"provider_id": "another", "provider_type": kind.Type, "config": fields{key: "${env.NOBODY_SETS_IT:=}"},
 		})
 	})
-	if err != nil {
-		panic(fmt.Sprintf("corpus: %s: %v", n.rel.Line, err))
-	}
 	n.refused(name, key+"|[Mm]ust provide|is a required", mistake{
 		wrong:  n.over(base, n.smallSpec(n.another(kind, maps.Clone(wrong)))),
 		right:  n.over(base, n.smallSpec(n.another(kind, maps.Clone(right)))),
@@ -297,15 +284,12 @@ func (n *negatives) noCredential() {
 		n.inSpec(n.another(pgvector, fields{
 			"provider": "pgvector", "settings": fields{"host": "pg", "port": 5432, "db": "d", "user": "u"},
 		}), nil))
-	base, err := changed(n.config, func(config fields) {
+	base := n.base(func(config fields) {
 		addProvider(config, "inference", fields{
 			"provider_id": "another", "provider_type": openai.Type,
 			"config": fields{openai.CredentialKey: "${env.OPENAI_API_KEY:=}"},
 		})
 	})
-	if err != nil {
-		panic(fmt.Sprintf("corpus: %s: %v", n.rel.Line, err))
-	}
 	set := n.smallSpec(n.another(openai, fields{"provider": "openai"}))
 	set["secretEnv"] = fields{"OPENAI_API_KEY": ref("key", "key")}
 	n.choice("provider/no-value-for-the-credential-of-the-base", Taken, why, mistake{
@@ -348,9 +332,7 @@ func (n *negatives) unreadFields() {
 		v := &values{}
 		right, wrong := v.provider(noEndpoint, "another", minimal), v.provider(noEndpoint, "another", minimal)
 		wrong["endpoint"] = "http://gateway.example/v1"
-		n.choice(
-			"provider/endpoint-that-is-not-read",
-			Ignored,
+		n.choice("provider/endpoint-that-is-not-read", Ignored,
 			"The server would call the public service with a key for a different service.",
 			n.nextTo(n.another(noEndpoint, right), n.another(noEndpoint, wrong),
 				func(config fields) { anotherConfig(config, noEndpoint.API)["base_url"] = "http://gateway.example/v1" }),
@@ -358,9 +340,7 @@ func (n *negatives) unreadFields() {
 	}
 	bedrock, _ := n.rel.Provider("inference", "remote::bedrock")
 	if bedrock.CredentialKey == "" {
-		n.choice(
-			"provider/credential-that-is-read-otherwise",
-			Ignored,
+		n.choice("provider/credential-that-is-read-otherwise", Ignored,
 			"The server would call the service without the credential, although the user names a Secret.",
 			n.nextTo(n.another(bedrock, fields{"provider": "bedrock"}),
 				n.another(bedrock, fields{"provider": "bedrock", "apiKey": ref("key", "key")}),
@@ -374,9 +354,7 @@ func (n *negatives) unreadFields() {
 	if noCredential != nil {
 		right, wrong := fields{"provider": noCredential.Type},
 			fields{"provider": noCredential.Type, "apiKey": ref("key", "key")}
-		n.choice(
-			"provider/credential-that-is-not-read",
-			Ignored,
+		n.choice("provider/credential-that-is-not-read", Ignored,
 			"The server would call the service without the credential, although the user names a Secret.",
 			n.nextTo(n.another(noCredential, right), n.another(noCredential, wrong),
 				func(config fields) { anotherConfig(config, noCredential.API)["api_key"] = "x" }),
@@ -386,9 +364,7 @@ func (n *negatives) unreadFields() {
 		v := &values{}
 		right, wrong := v.provider(kind, "another", minimal), v.provider(kind, "another", minimal)
 		wrong["endpoint"] = "http://gateway.example/v1"
-		n.choice(
-			"provider/endpoint-that-is-a-constant",
-			Taken,
+		n.choice("provider/endpoint-that-is-a-constant", Taken,
 			"The server's class accepts the key, but the adapter always calls a fixed address.",
 			n.nextTo(n.another(kind, right), n.another(kind, wrong),
 				func(config fields) { anotherConfig(config, kind.API)[kind.EndpointKey] = "http://gateway.example/v1" }),

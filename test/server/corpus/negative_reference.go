@@ -95,15 +95,12 @@ func (n *negatives) lists(modelType, name string) bool {
 func (n *negatives) modelSetting(
 	name string, reference release.Reference, model any, providerID, named string, unsure bool,
 ) {
-	base, err := changed(n.config, func(config fields) {
+	base := n.base(func(config fields) {
 		addProvider(config, "inference", fields{
 			"provider_id": "${env.NOWHERE_URL:+off}", "provider_type": "remote::vllm",
 			"config": maps.Clone(configOf(config, "inference")),
 		})
 	})
-	if err != nil {
-		panic("corpus: " + err.Error()) // the small configuration is valid
-	}
 	keys := strings.Split(reference.Path, ".")
 	value := fields{reference.ProviderKey: providerID, reference.ResourceKey: named}
 	settings := fields{}

@@ -1,7 +1,6 @@
 package corpus
 
 import (
-	"fmt"
 	"maps"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
@@ -181,15 +180,12 @@ func (n *negatives) shields() {
 
 // names adds a model without a provider, and names of models and shields that do not exist.
 func (n *negatives) names() {
-	base, err := changed(n.config, func(config fields) {
+	base := n.base(func(config fields) {
 		addProvider(config, "inference", fields{
 			"provider_id": "another", "provider_type": "remote::vllm",
 			"config": maps.Clone(configOf(config, "inference")),
 		})
 	})
-	if err != nil {
-		panic(fmt.Sprintf("corpus: %s: %v", n.rel.Line, err))
-	}
 	spec := n.again()
 	spec["resources"] = fields{"models": []any{"a"}}
 	named := n.again()

@@ -65,10 +65,7 @@ func (n *negatives) inlineStorage() {
 // not remove it.
 func (n *negatives) requiredStore(store *release.Store) {
 	without := func(config fields) { delete(at(config, "storage", "stores"), store.Name) }
-	data, err := changed(n.config, without)
-	if err != nil {
-		panic("corpus: " + err.Error()) // the configuration was generated, so it can be parsed
-	}
+	data := n.base(without)
 	n.refused("supplied/store/"+store.Name, store.Name, n.in(n.over(data, n.again()), without))
 	n.refused("storage/store-that-is-taken-out/"+store.Name, store.Name, mistake{
 		wrong: n.over(n.config, fields{"removeSettings": []any{store.Path}}), right: n.small, change: without,

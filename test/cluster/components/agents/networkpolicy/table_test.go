@@ -143,12 +143,3 @@ func TestPodsThatHaveNoAddressOfTheirOwnAreLeftOut(t *testing.T) {
 		t.Errorf("a pod is isolated:\n%s", table)
 	}
 }
-
-func TestTableDoesNotDependOnTheOrderOfPods(t *testing.T) {
-	a, b := pod("web", "10.0.0.1"), pod("web", "10.0.0.2")
-	policies := []*networkingv1.NetworkPolicy{{ObjectMeta: metav1.ObjectMeta{Namespace: "a"}, Spec: from()}}
-	one, two := cluster{pods: []*corev1.Pod{a, b}, policies: policies}, cluster{pods: []*corev1.Pod{b, a}, policies: policies}
-	if one.table() != two.table() {
-		t.Error("the order of pods changes the table")
-	}
-}
