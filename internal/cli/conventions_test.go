@@ -21,7 +21,9 @@ type cases struct{ success, rejected, usage []string }
 // exitCases contains command lines for every command that runs without a cluster. {good}, {bad} and {new} are files,
 // and {folder} is a folder.
 var exitCases = map[string]cases{
-	"init":      {[]string{"--provider", "ollama", "--endpoint", "http://ollama:11434"}, nil, []string{"--provider", "olama"}},
+	"init": {
+		[]string{"--provider", "ollama", "--endpoint", "http://ollama:11434"}, nil, []string{"--provider", "olama"},
+	},
 	"render":    {[]string{"-f", "{good}"}, []string{"-f", "{bad}"}, []string{"-f", "{new}"}},
 	"validate":  {[]string{"-f", "{good}"}, []string{"-f", "{bad}"}, []string{"-f", "{good}", "-o", "xml"}},
 	"providers": {[]string{"vllm"}, nil, []string{"--release", "9.9"}},

@@ -253,9 +253,11 @@ func TestImageLabelRefuses(t *testing.T) {
 		code  int
 		want  string
 	}{
-		"missing image":              {server.host + "/team/none:1", []string{"--config", file("config.yaml")}, 1, "status 404 Not Found and code NAME_UNKNOWN"},
-		"missing tag":                {server.host + "/team/server:none", []string{"--config", file("config.yaml")}, 1, "status 404 Not Found and code MANIFEST_UNKNOWN"},
-		"invalid name":               {"UPPER/case:1", []string{"--config", file("config.yaml")}, 1, `parse image "UPPER/case:1"`},
+		"missing image": {server.host + "/team/none:1", []string{"--config", file("config.yaml")}, 1, "status 404 Not Found and code NAME_UNKNOWN"},
+		"missing tag":   {server.host + "/team/server:none", []string{"--config", file("config.yaml")}, 1, "status 404 Not Found and code MANIFEST_UNKNOWN"},
+		"invalid name": {
+			"UPPER/case:1", []string{"--config", file("config.yaml")}, 1, `parse image "UPPER/case:1"`,
+		},
 		"config too large":           {written, []string{"--config", file("large.yaml")}, 1, "large.yaml: is larger than 786432 bytes, which is the limit"},
 		"empty config":               {written, []string{"--config", file("empty.yaml")}, 1, "empty.yaml: is empty"},
 		"config is not a mapping":    {written, []string{"--config", file("text.yaml")}, 1, "text.yaml: base config: "},

@@ -292,7 +292,9 @@ func TestNotOpen(t *testing.T) {
 			want:    `error: you cannot create pods/portforward in namespace "team-a"`,
 		},
 		"not ready": {
-			status:  object{"conditions": []any{object{"type": "Ready", "reason": "SecretNotFound", "message": "Secret s is missing"}}},
+			status: object{"conditions": []any{
+				object{"type": "Ready", "reason": "SecretNotFound", "message": "Secret s is missing"},
+			}},
 			prepare: noPods, want: notReady + ": SecretNotFound: Secret s is missing; see kubectl llamastack status my -n team-a",
 		},
 		"new": {prepare: noPods, want: "is ready: the operator has not reconciled the stack yet"},

@@ -17,7 +17,9 @@ func TestMergeFields(t *testing.T) {
 			fields{"a": 1, "b": 1},
 			fields{"b": 1},
 		},
-		"a field of another client":                        {fields{"a": 1}, fields{"a": 1}, fields{"a": 1, "b": 1}, fields{"a": 1, "b": 1}},
+		"a field of another client": {
+			fields{"a": 1}, fields{"a": 1}, fields{"a": 1, "b": 1}, fields{"a": 1, "b": 1},
+		},
 		"a field of another client that the manifest sets": {fields{}, fields{"b": 2}, fields{"b": 1}, fields{"b": 2}},
 		"fields of an object": {
 			fields{"o": fields{"a": 1, "b": 1}},

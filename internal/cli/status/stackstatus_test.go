@@ -162,7 +162,9 @@ var cases = map[string]*status.Facts{
 		f.Claims = []corev1.PersistentVolumeClaim{
 			{ObjectMeta: metav1.ObjectMeta{Name: "my-pvc"}, Spec: corev1.PersistentVolumeClaimSpec{
 				StorageClassName: ptr.To("standard"),
-				Resources:        corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{"storage": resource.MustParse("10Gi")}},
+				Resources: corev1.VolumeResourceRequirements{
+					Requests: corev1.ResourceList{"storage": resource.MustParse("10Gi")},
+				},
 			}, Status: corev1.PersistentVolumeClaimStatus{
 				Phase: corev1.ClaimBound, Capacity: corev1.ResourceList{"storage": resource.MustParse("5Gi")},
 			}},
@@ -288,7 +290,8 @@ var cases = map[string]*status.Facts{
 		f.deployment(2, 1).replicaSet(4, 2, 1).pods("Running", 1, nil)
 		f.Pods = append(f.Pods, f.Pods[0])
 		f.Pods[1].Name = "my-4c9d8b7f6-abcd9"
-		f.Pods[1].Status = corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{*crashing()}}
+		f.Pods[1].Status.Conditions = nil
+		f.Pods[1].Status.ContainerStatuses = []corev1.ContainerStatus{*crashing()}
 	}),
 	"secret-missing": with(func(f *facts) {
 		f.notReady(v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonSecretNotFound,

@@ -64,7 +64,9 @@ func TestSkew(t *testing.T) {
 		"command too new":               {command: "v1.4.0", operator: "v1.2.0", want: command + "v1.4.0" + minor},
 		"command too old":               {command: "v1.0.9", operator: "v1.2.0", want: command + "v1.0.9" + minor},
 		"another major version":         {command: "v2.2.0", operator: "v1.2.0", want: command + "v2.2.0" + minor},
-		"another definition":            {command: "v1.2.0", definition: "v1.2.1", operator: "v1.2.0", want: operator + fixed},
+		"another definition": {
+			command: "v1.2.0", definition: "v1.2.1", operator: "v1.2.0", want: operator + fixed,
+		},
 		"stacks of another version": {
 			command: "v1.2.0", stacks: "v1.0.0",
 			want: "the operator that wrote the status of stacks has version v1.0.0, and this command has version v1.2.0" + minor,

@@ -261,7 +261,8 @@ func TestHealth(t *testing.T) {
 func TestHealthBacksOff(t *testing.T) {
 	var good atomic.Bool
 	good.Store(true)
-	b := startWith(t, probe.Options{Interval: retry}, whenGood(&good, answering("0.2.20", listing(entry("vllm", "OK", "")))), false)
+	healthy := answering("0.2.20", listing(entry("vllm", "OK", "")))
+	b := startWith(t, probe.Options{Interval: retry}, whenGood(&good, healthy), false)
 	b.answered(t, probe.Target{Stack: stack("my"), Rollout: "1", Port: 8321})
 	good.Store(false)
 	before, since := b.requests.Load(), time.Now()

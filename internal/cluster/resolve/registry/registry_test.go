@@ -350,10 +350,6 @@ func TestPlainHTTP(t *testing.T) {
 	}
 }
 
-func status(code int) func(http.ResponseWriter, *http.Request) {
-	return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
-}
-
 // TestCredentials checks that a pull Secret gives access to its registry, and that a private repository cannot be read
 // without a pull Secret.
 func TestCredentials(t *testing.T) {
