@@ -27,25 +27,17 @@ func makeBundle(t *testing.T, references ...string) (file, digest string) {
 	t.Helper()
 	folder := t.TempDir()
 	image := empty.Image
-	if err := layout.Path(folder).WriteImage(image); err != nil {
-		t.Fatal(err)
-	}
+	must(t, layout.Path(folder).WriteImage(image))
 	descriptor, err := partial.Descriptor(image)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var images []bundle.Image
 	for i, reference := range references {
 		images = append(images, bundle.Image{Reference: reference, Operator: i == 0, Descriptor: *descriptor})
 	}
 	var content bytes.Buffer
-	if err := bundle.Write(t.Context(), &content, bundle.Layout(folder), images, nil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, bundle.Write(t.Context(), &content, bundle.Layout(folder), images, nil))
 	file = filepath.Join(t.TempDir(), "bundle.tar")
-	if err := os.WriteFile(file, content.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, content.Bytes(), 0o600))
 	return file, descriptor.Digest.String()
 }
 
@@ -60,9 +52,8 @@ func TestBundleLoadOutput(t *testing.T) {
 	load := func(t *testing.T, form string) string {
 		t.Helper()
 		got := run(t, "", "bundle", "load", file, "--registry", "registry.corp:5000/mirror", "--dry-run", "-o", form)
-		if got.code != 0 || !strings.Contains(got.err, "nothing is written") {
-			t.Fatalf("exit code %d: %s", got.code, got.err)
-		}
+		got.exits(t, 0)
+		contains(t, got.err, "nothing is written")
 		return strings.ReplaceAll(got.out, digest, "DIGEST")
 	}
 	for form, want := range map[string]string{
@@ -97,9 +88,7 @@ quay.io/team/provider:1.2                   registry.corp:5000/mirror/team/provi
 		}
 	}
 	object := &corev1.ConfigMap{}
-	if err := yaml.Unmarshal([]byte(load(t, "configmap")), object); err != nil {
-		t.Fatal(err)
-	}
+	must(t, yaml.Unmarshal([]byte(load(t, "configmap")), object))
 	for key, text := range object.Data {
 		object.Data[key] = strings.ReplaceAll(text, "DIGEST", digest)
 	}
@@ -135,9 +124,7 @@ func TestBundleLoad(t *testing.T) {
 		t.Errorf("the second load sent %d write requests", now-writes)
 	}
 	ref, err := name.ParseReference(server.host+"/mirror/ogxai/distribution-starter:0.7.3", name.Insecure)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	found, err := remote.Head(ref, remote.WithAuthFromKeychain(authn.DefaultKeychain))
 	if err != nil || found.Digest.String() != digest {
 		t.Errorf("%v, %v, want %s", found, err, digest)
@@ -189,9 +176,7 @@ func TestBundleLoadRefuses(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := run(t, "", append([]string{"bundle", "load"}, tc.args...)...)
-			if got.code != tc.code || got.out != "" || !strings.Contains(got.err, tc.want) {
-				t.Errorf("exit code %d, want %d and %q in:\n%s%s", got.code, tc.code, tc.want, got.out, got.err)
-			}
+			got.refuses(t, tc.code, tc.want)
 		})
 	}
 	got := run(t, "", "bundle", "load", file, "--registry", "registry.corp", "--dry-run", "-o", "variables")
@@ -213,8 +198,7 @@ func TestAuthoritiesOfImages(t *testing.T) {
 		{"image", "label", "registry.example.com/team/server:1", "--config", folder + "/config.yaml"},
 	} {
 		got := run(t, "", append(args, "--ca-file", folder+"/empty.pem")...)
-		if got.code != 2 || !strings.Contains(got.err, "--ca-file: the file contains no certificates in PEM format") {
-			t.Errorf("%v: exit code %d\n%s", args, got.code, got.err)
-		}
+		got.exits(t, 2)
+		contains(t, got.err, "--ca-file: the file contains no certificates in PEM format")
 	}
 }

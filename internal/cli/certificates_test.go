@@ -35,9 +35,7 @@ func TestRenderBackendTLSPolicy(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := run(t, exposed+tc.secret, "render", "-f", "-", "-o", "objects", "--operator-config", file)
-			if got.code != 0 {
-				t.Fatalf("exit code %d\n%s", got.code, got.err)
-			}
+			got.mustExit(t, 0)
 			contains(t, got.err, tc.message)
 			for _, want := range []string{"kind: BackendTLSPolicy\n", "name: demo-server-ca\n"} {
 				if strings.Contains(got.out, want) != tc.rendered {

@@ -3,7 +3,6 @@ package cli_test
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,8 +13,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/fakeapi"
 )
-
-const stacksPath = "/apis/llamastack.io/v1alpha2/namespaces/team-a/llamastackdistributions"
 
 // stubServer is an API server that responds to each path with a fixed body or status.
 type stubServer struct{ *fakeapi.Server }
@@ -60,9 +57,7 @@ func (s *stubServer) run(t *testing.T, args ...string) result {
 func (s *stubServer) check(t *testing.T, wantCode int, want string, args ...string) {
 	t.Helper()
 	got := s.run(t, args...)
-	if got.code != wantCode {
-		t.Errorf("%v: exit code %d, want %d", args, got.code, wantCode)
-	}
+	got.exits(t, wantCode, args)
 	if diff := cmp.Diff(strings.TrimPrefix(want, "\n"), got.out+got.err); diff != "" {
 		t.Errorf("%v (-want +got):\n%s", args, diff)
 	}
@@ -88,24 +83,20 @@ func listOf(kind, version string, items ...string) string {
 
 func configMap(config string) string {
 	data, _ := json.Marshal(config)
-	return fmt.Sprintf(
-		"{kind: ConfigMap, apiVersion: v1, metadata: {name: my-config-1, namespace: team-a}, data: {config.yaml: %s}}",
-		data,
-	)
+	return fmt.Sprintf("{kind: ConfigMap, apiVersion: v1, metadata: {name: my-config-1, namespace: team-a}, data: {config.yaml: %s}}", data)
 }
 
 const twoRegistered = "registered_resources:\n  models:\n  - {model_id: llama, provider_id: vllm}\n  - {model_id: embed, provider_id: vllm, model_type: embedding}\n"
 
 func TestStatusOfOne(t *testing.T) {
 	s := stub(t, map[string]string{
-		stacksPath + "/my": liveStack("my"),
+		stacksOfA + "/my": liveStack("my"),
 		"/apis/apps/v1/namespaces/team-a/deployments/my": `{kind: Deployment, apiVersion: apps/v1, metadata: {name: my, uid: d}, spec: {replicas: 1},
 			status: {replicas: 1, updatedReplicas: 1, availableReplicas: 1}}`,
 		"/apis/apps/v1/namespaces/team-a/replicasets":      listOf("ReplicaSet", "apps/v1"),
 		"/api/v1/namespaces/team-a/pods":                   "403",
 		"/api/v1/namespaces/team-a/configmaps/my-config-1": configMap(twoRegistered),
-		"/apis/llamastack.io/v1alpha2/llamastackdistributions": listOf("LlamaStackDistribution",
-			"llamastack.io/v1alpha2", liveStack("my")),
+		allStacks: listOf("LlamaStackDistribution", "llamastack.io/v1alpha2", liveStack("my")),
 	})
 	const tree = `
 ✓ LlamaStackDistribution team-a/my: serving, 60m old
@@ -125,12 +116,7 @@ http://my-service.team-a.svc:8321
 		t.Errorf("requests: %q", s.Requests())
 	}
 	s.check(t, 0, tree, "status", "my", "-A")
-	if !slices.ContainsFunc(
-		s.Requests(),
-		func(r string) bool { return strings.Contains(r, "fieldSelector=metadata.name%3Dmy") },
-	) {
-		t.Errorf("the request does not select the stack by its name: %q", s.Requests())
-	}
+	contains(t, strings.Join(s.Requests(), "\n"), "fieldSelector=metadata.name%3Dmy")
 	s.check(t, 1, "error: there is no stack \"your\" in namespace \"team-a\"; use -n team-a\n", "status", "your")
 	s.check(t, 2, "error: \"my\": a name cannot be used with --selector; remove the name, or remove --selector\n",
 		"status", "my", "-l", "a=b")
@@ -152,15 +138,7 @@ func TestStatusOfAll(t *testing.T) {
 	for i := range 500 {
 		rows = append(rows, liveStack(fmt.Sprintf("stack-%03d", i)))
 	}
-	s := stub(
-		t,
-		map[string]string{
-			"/apis/llamastack.io/v1alpha2/llamastackdistributions": listOf(
-				"LlamaStackDistribution",
-				"llamastack.io/v1alpha2",
-				rows...),
-		},
-	)
+	s := stub(t, map[string]string{allStacks: listOf("LlamaStackDistribution", "llamastack.io/v1alpha2", rows...)})
 	got := s.run(t, "status", "-A", "-l", "team=a")
 	if got.code != 0 || !strings.HasSuffix(got.out, "\n500 of 500 stacks ready.\n") ||
 		strings.Count(got.out, "\n") != 503 {
@@ -173,21 +151,16 @@ func TestStatusOfAll(t *testing.T) {
 }
 
 func TestStatusOfNone(t *testing.T) {
-	s := stub(t, map[string]string{stacksPath: listOf("LlamaStackDistribution", "llamastack.io/v1alpha2")})
+	s := stub(t, map[string]string{stacksOfA: listOf("LlamaStackDistribution", "llamastack.io/v1alpha2")})
 	s.check(t, 0, "Namespace \"team-a\" has no stacks. To write a manifest, run: kubectl llamastack\ninit\n", "status")
-	s = stub(t, map[string]string{stacksPath: "403"})
-	s.check(
-		t,
-		1,
-		"error: you cannot list llamastackdistributions.llamastack.io in namespace \"team-a\"; ask an administrator for that permission, "+
-			"and check it with: kubectl auth can-i list llamastackdistributions.llamastack.io -n team-a\n",
-		"status",
-	)
+	s = stub(t, map[string]string{stacksOfA: "403"})
+	s.check(t, 1, "error: you cannot list llamastackdistributions.llamastack.io in namespace \"team-a\"; ask an administrator for that permission, "+
+		"and check it with: kubectl auth can-i list llamastackdistributions.llamastack.io -n team-a\n", "status")
 }
 
 func TestModels(t *testing.T) {
 	s := stub(t, map[string]string{
-		stacksPath + "/my": liveStack("my"), "/api/v1/namespaces/team-a/configmaps/my-config-1": configMap(twoRegistered),
+		stacksOfA + "/my": liveStack("my"), "/api/v1/namespaces/team-a/configmaps/my-config-1": configMap(twoRegistered),
 	})
 	s.check(t, 0, `
 MODEL       TYPE       PROVIDER  PROVIDER MODEL
@@ -213,14 +186,8 @@ Next: kubectl edit llsd my -n team-a
 func TestEvents(t *testing.T) {
 	at := time.Now().Add(-5 * time.Minute).Format(time.RFC3339)
 	event := func(kind, name, class, reason string) string {
-		return fmt.Sprintf(
-			`{involvedObject: {kind: %s, name: %s}, type: %s, reason: %s, message: m, count: 2, firstTimestamp: %q, lastTimestamp: %[5]q}`,
-			kind,
-			name,
-			class,
-			reason,
-			at,
-		)
+		return fmt.Sprintf(`{involvedObject: {kind: %s, name: %s}, type: %s, reason: %s, message: m, count: 2, firstTimestamp: %q, lastTimestamp: %[5]q}`,
+			kind, name, class, reason, at)
 	}
 	s := stub(t, map[string]string{
 		"/api/v1/namespaces/team-a/events": listOf("Event", "v1", event("Deployment", "my", "Normal", "Scaled"),
@@ -243,38 +210,22 @@ LAST SEEN  COUNT  TYPE     REASON   OBJECT                  MESSAGE
 
 func TestLogs(t *testing.T) {
 	pod := func(name string, ready string) string {
-		return fmt.Sprintf(
-			`{metadata: {name: %s}, spec: {containers: [{name: llama-stack}]}, status: {conditions: [{type: Ready, status: %q}]}}`,
-			name,
-			ready,
-		)
+		return fmt.Sprintf(`{metadata: {name: %s}, spec: {containers: [{name: llama-stack}]}, status: {conditions: [{type: Ready, status: %q}]}}`,
+			name, ready)
 	}
 	s := stub(t, map[string]string{
-		stacksPath + "/my": liveStack(
-			"my",
-		), "/api/v1/namespaces/team-a/pods": listOf("Pod", "v1", pod("my-1", "True"), pod("my-22", "False")),
-		"/api/v1/namespaces/team-a/pods/my-1/log": "one\ntwo\n", "/api/v1/namespaces/team-a/pods/my-22/log": "three\n",
+		stacksOfA + "/my":        liveStack("my"),
+		pathOfPods:               listOf("Pod", "v1", pod("my-1", "True"), pod("my-22", "False")),
+		pathOfPods + "/my-1/log": "one\ntwo\n", pathOfPods + "/my-22/log": "three\n",
 	})
 	s.check(t, 0,
 		"three\nnote: container \"llama-stack\" in pod \"my-22\" (one of 2 pods; for all pods, set --all-pods)\n",
 		"logs", "my", "--tail", "5", "--since", "1m")
-	if want := "GET /api/v1/namespaces/team-a/pods/my-22/log?container=llama-stack&sinceSeconds=60&tailLines=5"; !slices.Contains(
-		s.Requests(),
-		want,
-	) {
-		t.Errorf("requests: %q", s.Requests())
-	}
+	contains(t, strings.Join(s.Requests(), "\n"), "GET "+pathOfPods+"/my-22/log?container=llama-stack&sinceSeconds=60&tailLines=5")
 	s.check(t, 0, "my-1  | one\nmy-1  | two\nmy-22 | three\n", "logs", "my", "--all-pods")
 	s.check(t, 1, "error: pod \"my-22\" has no container \"x\"; use a container of this pod: llama-stack\n", "logs", "my", "-c", "x")
-	s.check(
-		t,
-		1,
-		"error: no selected container has restarted, so there are no previous logs; remove --previous, "+
-			"or set --container to another container\n",
-		"logs",
-		"my",
-		"--previous",
-	)
+	s.check(t, 1, "error: no selected container has restarted, so there are no previous logs; remove --previous, "+
+		"or set --container to another container\n", "logs", "my", "--previous")
 	s.check(t, 2, "error: --tail \"-2\": must be at least -1; use a number of lines, or -1 for all lines\n", "logs",
 		"my", "--tail", "-2")
 }
@@ -284,33 +235,20 @@ func TestVersion(t *testing.T) {
 		"/version": "{gitVersion: v1.34.0}",
 		"/apis":    `{kind: APIGroupList, apiVersion: v1, groups: [{name: llamastack.io, versions: [{version: v1alpha2}, {version: v1alpha1}]}]}`,
 		"/api":     `{kind: APIVersions, versions: [v1]}`,
-		"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/llamastackdistributions.llamastack.io": `{kind: PartialObjectMetadata,
+		pathOfDefinition: `{kind: PartialObjectMetadata,
 			apiVersion: meta.k8s.io/v1,
 			metadata: {name: llamastackdistributions.llamastack.io, labels: {app.kubernetes.io/version: v1.0.1}}}`,
-		"/apis/apps/v1/deployments": listOf(
-			"Deployment",
-			"apps/v1",
-			`{metadata: {namespace: ops, name: llama-stack-operator}, spec: {replicas: 2,
+		allDeployments: listOf("Deployment", "apps/v1", `{metadata: {namespace: ops, name: llama-stack-operator}, spec: {replicas: 2,
 			template: {spec: {containers: [{name: manager, image: "example.com/operator:v1.0.0"}]}}},
-			status: {readyReplicas: 2}}`,
-		),
-		"/apis/llamastack.io/v1alpha2/llamastackdistributions": listOf("LlamaStackDistribution",
-			"llamastack.io/v1alpha2", liveStack("my")),
+			status: {readyReplicas: 2}}`),
+		allStacks: listOf("LlamaStackDistribution", "llamastack.io/v1alpha2", liveStack("my")),
 	})
 	got := s.run(t, "version")
-	for _, want := range []string{
+	contains(t, got.out,
 		"Command:       test (go", "Releases:      0.2, ", "Operator:      v1.0.0 in ops/llama-stack-operator, 2 of 2 pods ready\n",
-		"Definition:    v1.0.1\n", "Stacks:        1 with operator version v1.0.0 in the status\n", "API versions:  v1alpha2, v1alpha1\n", "Kubernetes:    v1.34.0\n",
-	} {
-		if !strings.Contains(got.out, want) {
-			t.Errorf("no %q in\n%s%s", want, got.out, got.err)
-		}
-	}
+		"Definition:    v1.0.1\n", "Stacks:        1 with operator version v1.0.0 in the status\n", "API versions:  v1alpha2, v1alpha1\n", "Kubernetes:    v1.34.0\n")
 	// In this operator's manifests, the only label on the Deployment is the operator's name.
-	if want := "labelSelector=app.kubernetes.io%2Fname%3Dllama-stack-k8s-operator"; !slices.ContainsFunc(s.Requests(),
-		func(request string) bool { return strings.Contains(request, want) }) {
-		t.Errorf("no request with %s: %q", want, s.Requests())
-	}
+	contains(t, strings.Join(s.Requests(), "\n"), "labelSelector=app.kubernetes.io%2Fname%3Dllama-stack-k8s-operator")
 	var out, errs strings.Builder
 	code := cli.Run(cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}, "v1.2.0",
 		[]string{"version", "--kubeconfig", s.Kubeconfig})

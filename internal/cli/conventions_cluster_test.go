@@ -54,9 +54,7 @@ func TestConventionsOfClusterVerbs(t *testing.T) {
 	folder := write(t, map[string]string{"good.yaml": stack(simple)})
 	for _, verb := range leaves(root) {
 		command, _, err := root.Find(strings.Fields(verb))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if command.Flags().Lookup("kubeconfig") == nil {
 			continue
 		}
@@ -111,13 +109,9 @@ func TestConnectionFlags(t *testing.T) {
 func front(t *testing.T, api *fakeapi.Server) (seen *[]*http.Request, address string) {
 	t.Helper()
 	config, err := clientcmd.LoadFromFile(api.Kubeconfig)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	to, err := url.Parse(config.Clusters["here"].Server)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	proxy := httputil.NewSingleHostReverseProxy(to)
 	seen = &[]*http.Request{}
 	var lock sync.Mutex
@@ -144,7 +138,7 @@ func conventionalCluster(t *testing.T) *fakeapi.Server {
 		"apiVersion": "llamastack.io/v1alpha2", "kind": "LlamaStackDistribution", "spec": starterSpec(), "status": status,
 		"metadata": object{"name": "my", "namespace": "team-a"},
 	}}
-	for _, path := range []string{pathOfStacks, "/apis/llamastack.io/v1alpha2/llamastackdistributions"} {
+	for _, path := range []string{stacksOfA, allStacks} {
 		api.PutList(t, path, "llamastack.io/v1alpha2", "LlamaStackDistributionList", stacks...)
 	}
 	for path, kind := range map[string]string{
@@ -195,9 +189,7 @@ func checkClusterCodes(t *testing.T, verb string, tc clusterCases, good string) 
 		for i := range line {
 			line[i] = strings.ReplaceAll(line[i], "{good}", good)
 		}
-		if got := run(t, "", append(line, "--kubeconfig", api.Kubeconfig)...); got.code != want {
-			t.Errorf("%q: exit code %d, want %d\n%s", line, got.code, want, got.err)
-		}
+		run(t, "", append(line, "--kubeconfig", api.Kubeconfig)...).exits(t, want, line)
 	}
 	shown := tc.success
 	if verb == "doctor" {

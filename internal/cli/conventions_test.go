@@ -54,21 +54,15 @@ func TestExitCodes(t *testing.T) {
 			for _, arg := range args {
 				line = append(line, files.Replace(arg))
 			}
-			if got := run(t, "", line...); got.code != code {
-				t.Errorf("%q: exit code %d, want %d\n%s", line, got.code, code, got.err)
-			}
+			run(t, "", line...).exits(t, code, line)
 			if code == 0 {
 				checkData(t, line)
 			}
 		}
-		if got := run(t, "", append(strings.Fields(verb), "--no-such-flag")...); got.code != 2 {
-			t.Errorf("%s with an unknown flag: exit code %d", verb, got.code)
-		}
+		run(t, "", append(strings.Fields(verb), "--no-such-flag")...).exits(t, 2, verb)
 	}
 	page, err := os.ReadFile("../../docs/reference/cli/README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	help := run(t, "", "--help").out
 	for _, line := range []string{
 		"success", "there is a problem: a manifest, an image or a stack is rejected, or the work is not complete",
@@ -83,9 +77,7 @@ func TestExitCodes(t *testing.T) {
 func checkData(t *testing.T, line []string) {
 	t.Helper()
 	command, _, err := cli.NewCommand(cli.Streams{}, "test").Find(line)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	output := command.Flags().Lookup("output")
 	if output == nil || !strings.Contains(output.Usage, "table, json or yaml") {
 		return
@@ -107,27 +99,30 @@ func checkData(t *testing.T, line []string) {
 	}
 }
 
-// Every command has a help text with its flags, and completes the values of --output and the flags that many commands
-// have in common. A command that needs a cluster accepts kubectl's flags for the connection, which TestConnectionFlags
-// uses.
+// Every command has a row for its exit codes, and a help text with its flags and an example. It completes the values of
+// --output and the flags that many commands have in common. A command that needs a cluster accepts kubectl's flags for
+// the connection, which TestConnectionFlags uses.
 func TestHelpAndCompletion(t *testing.T) {
 	root := cli.NewCommand(cli.Streams{}, "test")
 	for _, verb := range leaves(root) {
 		words := strings.Fields(verb)
 		command, _, err := root.Find(words)
-		if err != nil {
-			t.Fatal(err)
+		must(t, err)
+		// TestConventionsOfClusterVerbs has rows for the other commands.
+		if _, listed := exitCases[verb]; !listed && command.Flags().Lookup("kubeconfig") == nil {
+			t.Errorf("TestExitCodes has no row for the command %s", verb)
 		}
 		help := run(t, "", append(words, "--help")...)
 		long, _, _ := strings.Cut(command.Long, "\n")
 		want := []string{long, command.UseLine()}
+		if verb != "version" { // it has no example
+			want = append(want, "kubectl llamastack "+verb)
+		}
 		if command.Flags().Lookup("kubeconfig") != nil {
 			want = append(want, "--as ", "--as-group ", "--request-timeout ", "--token ")
 		}
 		contains(t, help.out, want...)
-		if help.code != 0 {
-			t.Errorf("%s --help: exit code %d", verb, help.code)
-		}
+		help.exits(t, 0, verb)
 		values := map[string]string{"color": "never", "release": "0.7"}
 		if output := command.Flags().Lookup("output"); output != nil && strings.Contains(output.Usage, "table, json or yaml") {
 			values["output"] = "yaml"
@@ -156,22 +151,6 @@ func leaves(command *cobra.Command) []string {
 	return verbs
 }
 
-// Every command that runs without a cluster has a row in exitCases. Another test checks the commands that need a
-// cluster.
-func TestExitCodesOfEveryOfflineVerb(t *testing.T) {
-	root := cli.NewCommand(cli.Streams{}, "test")
-	for _, verb := range leaves(root) {
-		command, _, err := root.Find(strings.Fields(verb))
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, listed := exitCases[verb]
-		if onCluster := command.Flags().Lookup("kubeconfig") != nil; !listed && !onCluster {
-			t.Errorf("the table has no row for the command %s", verb)
-		}
-	}
-}
-
 // The flag --color determines whether messages are colored. By default, messages are colored only on terminals.
 func TestColorChoice(t *testing.T) {
 	for _, tc := range []struct {
@@ -197,9 +176,7 @@ func TestColorChoice(t *testing.T) {
 		}
 	}
 	wrong := run(t, "", "providers", "--color", "allways")
-	if wrong.code != 2 {
-		t.Errorf("exit code %d", wrong.code)
-	}
+	wrong.exits(t, 2)
 	contains(t, wrong.err, `"allways" is not a valid value; use one of auto, always, never; did you mean "always"?`)
 }
 

@@ -22,9 +22,7 @@ func TestConvertOGXServer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			folder := filepath.Join(ogxServers, name)
 			got := run(t, string(golden.Read(t, filepath.Join(folder, "in.yaml"))), "convert", "-f", "-")
-			if got.code != 0 {
-				t.Fatalf("exit code %d\n%s", got.code, got.err)
-			}
+			got.mustExit(t, 0)
 			golden.Dir(t, filepath.Join(folder, "want"), map[string][]byte{
 				"out.yaml":     []byte(got.out),
 				"messages.txt": []byte(got.err),
@@ -33,9 +31,7 @@ func TestConvertOGXServer(t *testing.T) {
 				t.Errorf("a second conversion changes the output (-once +twice):\n%s", cmp.Diff(got.out, again.out))
 			}
 			for _, verb := range []string{"validate", "render"} {
-				if valid := run(t, got.out, verb, "-f", "-"); valid.code != 0 {
-					t.Errorf("%s rejects the converted stack: exit code %d\n%s", verb, valid.code, valid.err)
-				}
+				run(t, got.out, verb, "-f", "-").exits(t, 0, verb)
 			}
 		})
 	}
@@ -56,23 +52,12 @@ func TestConvertOGXServerOfEachRelease(t *testing.T) {
 			in = withoutLines(in, "        auto:", "        markitdown:")
 		}
 		got := run(t, in, "convert", "-f", "-")
-		if got.code != 0 || !strings.Contains(got.out, "version: "+version+"\n") {
-			t.Fatalf("%s: exit code %d\n%s", version, got.code, got.err)
-		}
-		if rendered := run(t, got.out, "render", "-f", "-", "-o", "config"); rendered.code != 0 {
-			t.Errorf("%s: exit code %d\n%s", version, rendered.code, rendered.err)
-		}
+		got.exits(t, 0)
+		contains(t, got.out, "version: "+version+"\n")
+		run(t, got.out, "render", "-f", "-", "-o", "config").exits(t, 0, version)
 	}
 	if tried < 6 {
 		t.Errorf("only %d releases were tested", tried)
-	}
-}
-
-// If the files contain only an OGXServer, the message from validate refers to convert.
-func TestOGXServerIsNotAStack(t *testing.T) {
-	got := run(t, "apiVersion: ogx.io/v1beta1\nkind: OGXServer\nmetadata: {name: demo}\n", "validate", "-f", "-")
-	if want := "found only OGXServer; to convert an OGXServer to a stack, use kubectl llamastack convert"; got.code != 1 || !strings.Contains(got.err, want) {
-		t.Errorf("exit code %d\n%s\nwant %s", got.code, got.err, want)
 	}
 }
 
@@ -118,9 +103,7 @@ func TestConvertOGXServerRefusals(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := run(t, tc.in, append([]string{"convert", "-f", "-"}, tc.args...)...)
-			if got.code != 1 || got.out != "" || !strings.Contains(got.err, tc.want) {
-				t.Errorf("exit code %d\n%s%s\nwant %s", got.code, got.out, got.err, tc.want)
-			}
+			got.refuses(t, 1, tc.want)
 		})
 	}
 }

@@ -18,9 +18,7 @@ func TestConvert(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			folder := filepath.Join(cases, name)
 			got := run(t, string(golden.Read(t, filepath.Join(folder, "in.yaml"))), "convert", "-f", "-", "--to", target(name))
-			if got.code != 0 {
-				t.Fatalf("exit code %d\n%s", got.code, got.err)
-			}
+			got.mustExit(t, 0)
 			golden.Dir(t, filepath.Join(folder, "want"), map[string][]byte{
 				"out.yaml":     []byte(got.out),
 				"messages.txt": []byte(got.err),
@@ -54,9 +52,7 @@ func TestAbsorbConfig(t *testing.T) {
 			folder := filepath.Join(cases, name)
 			before := string(golden.Read(t, filepath.Join(folder, "in.yaml")))
 			got := run(t, before, "convert", "-f", "-", "--absorb-config")
-			if got.code != 0 {
-				t.Fatalf("exit code %d\n%s", got.code, got.err)
-			}
+			got.mustExit(t, 0)
 			configMap, stacks, found := strings.Cut(got.out, "---\n")
 			if !found || !strings.HasPrefix(before, configMap) {
 				t.Errorf("the ConfigMap in the output differs:\n%s", configMap)
@@ -65,9 +61,7 @@ func TestAbsorbConfig(t *testing.T) {
 				"out.yaml":     []byte(stacks),
 				"messages.txt": []byte(got.err),
 			})
-			if checked := run(t, got.out, "validate", "-f", "-"); checked.code != 0 {
-				t.Errorf("validate rejects the output:\n%s", checked.err)
-			}
+			run(t, got.out, "validate", "-f", "-").exits(t, 0)
 			again := run(t, got.out, "convert", "-f", "-", "--absorb-config")
 			if diff := cmp.Diff(got.out, again.out); diff != "" {
 				t.Errorf("a second conversion changes the output (-once +twice):\n%s", diff)
@@ -82,9 +76,7 @@ func TestAbsorbConfigOfFixtures(t *testing.T) {
 	kept := 0
 	for _, file := range fixtures(t) {
 		plain, got := run(t, "", "convert", "-f", file), run(t, "", "convert", "-f", file, "--absorb-config")
-		if got.code != 0 {
-			t.Errorf("%s: exit code %d\n%s", file, got.code, got.err)
-		}
+		got.exits(t, 0, file)
 		if strings.Contains(plain.out, "\n  overrideConfig:") {
 			kept++
 			contains(t, got.err, "spec.server.userConfig cannot be replaced: ")
@@ -166,9 +158,7 @@ func TestConvertKeepsThePlan(t *testing.T) {
 	planned := func(manifest string) string {
 		t.Helper()
 		got := run(t, manifest, "render", "-f", "-", "-o", "all", "--operator-config", config)
-		if got.code != 0 {
-			t.Fatalf("exit code %d\n%s\n%s", got.code, got.err, manifest)
-		}
+		got.mustExit(t, 0)
 		return got.out
 	}
 	files, err := filepath.Glob(samples + "/v1alpha2-*.yaml")
@@ -223,10 +213,7 @@ func TestConvertRefusals(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := run(t, tc.in, append([]string{"convert", "-f", "-"}, tc.args...)...)
-			if got.code != tc.code || got.out != "" {
-				t.Errorf("exit code %d, want %d; standard output %q", got.code, tc.code, got.out)
-			}
-			contains(t, got.err, tc.want)
+			got.refuses(t, tc.code, tc.want)
 		})
 	}
 }

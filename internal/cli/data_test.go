@@ -71,9 +71,7 @@ func TestValidatePrevious(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(write(t, map[string]string{"old.yaml": c.previous}), "old.yaml")
 			got := run(t, c.stdin, append([]string{"validate", "-f", "-", "--previous", file}, c.args...)...)
-			if got.code != c.code {
-				t.Errorf("exit code %d, want %d", got.code, c.code)
-			}
+			got.exits(t, c.code)
 			contains(t, got.err, c.want...)
 			if strings.Contains(got.err, c.not) {
 				t.Errorf("unexpected %q in\n%s", c.not, got.err)
@@ -92,15 +90,11 @@ func olderWithVolume(line string) string {
 // upgrade-check reports the data that an upgrade leaves behind.
 func TestUpgradeCheckReportsData(t *testing.T) {
 	waiting := run(t, stack(on03), "upgrade-check", "-f", "-", "--to", "0.7")
-	if waiting.code != 1 {
-		t.Errorf("exit code %d, want 1", waiting.code)
-	}
+	waiting.exits(t, 1)
 	path, message, _ := strings.Cut(waits, ": ")
 	contains(t, waiting.out, "demo: 0.3 to 0.7: would not start\n\nneeds action: 1\n  1. "+path+" (prevents the upgrade)\n     "+message, "data: see the actions")
 	accepted := run(t, accepting(on03, "vector_io/faiss"), "upgrade-check", "-f", "-", "--to", "0.7")
-	if accepted.code != 0 {
-		t.Errorf("accepted loss: exit code %d, want 0", accepted.code)
-	}
+	accepted.exits(t, 0, "accepted loss")
 	contains(t, accepted.out, "demo: 0.3 to 0.7: starts\n", "\ndata that is left behind: 1\n")
 	asJSON := run(t, stack(on07), "upgrade-check", "-f", "-", "--to", "1.0", "-o", "json")
 	contains(t, asJSON.out, `"leftBehind": [`, "this release stores the data of batches, prompts in a different kind of store")

@@ -14,9 +14,7 @@ import (
 func asJSON(t *testing.T, manifest string) string {
 	t.Helper()
 	data, err := yaml.YAMLToJSON([]byte(manifest))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(data)
 }
 
@@ -35,18 +33,14 @@ func TestLists(t *testing.T) {
 		for form, text := range map[string]string{"JSON": manifest, "YAML": toYAML(t, manifest)} {
 			t.Run(name+" in "+form, func(t *testing.T) {
 				got := run(t, text, "validate", "-f", "-")
-				if got.code != 0 {
-					t.Errorf("exit code %d", got.code)
-				}
+				got.exits(t, 0)
 				contains(t, got.err, "ok: standard input: demo")
 				contains(t, got.err, "ok: standard input: other")
 			})
 		}
 	}
 	got := run(t, `{"apiVersion": "v1", "kind": "List", "items": [`+one+","+wrong+"]}", "validate", "-f", "-")
-	if got.code != 1 {
-		t.Errorf("invalid item: exit code %d, want 1", got.code)
-	}
+	got.exits(t, 1, "invalid item")
 	contains(t, got.err, `error: standard input: demo: spec.networkin: unknown field; did you mean "networking"?`)
 }
 
@@ -57,13 +51,9 @@ func toYAML(t *testing.T, text string) string {
 	var documents []string
 	for decoder.More() {
 		var value json.RawMessage
-		if err := decoder.Decode(&value); err != nil {
-			t.Fatal(err)
-		}
+		must(t, decoder.Decode(&value))
 		data, err := yaml.JSONToYAML(value)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		documents = append(documents, string(data))
 	}
 	return strings.Join(documents, "---\n")
@@ -74,9 +64,7 @@ func toYAML(t *testing.T, text string) string {
 func TestJSONWithSurrogatePairs(t *testing.T) {
 	manifest := strings.Replace(asJSON(t, stack(`{distribution: {name: starter}, workload: {overrides: {podAnnotations: {a: FACE}}}}`)), "FACE", `\ud83d\ude00`, 1)
 	got := run(t, manifest, "render", "-f", "-", "-o", "objects")
-	if got.code != 0 {
-		t.Fatalf("exit code %d\n%s", got.code, got.err)
-	}
+	got.mustExit(t, 0)
 	contains(t, got.out, `a: "\U0001F600"`)
 }
 
@@ -87,17 +75,13 @@ func TestFoldersWithForeignFiles(t *testing.T) {
 	folder := write(t, map[string]string{"a.yaml": chart, "b.yaml": stack(simple), "c.yaml": "- a\n- b\n", "d.json": "{"})
 	for _, verb := range []string{"validate", "render"} {
 		got := run(t, "", verb, "-f", folder)
-		if got.code != 0 {
-			t.Errorf("%s: exit code %d, want 0\n%s", verb, got.code, got.err)
-		}
+		got.exits(t, 0, verb)
 		for _, file := range []string{"a.yaml", "c.yaml", "d.json"} {
 			contains(t, got.err, "note: "+filepath.Join(folder, file)+": skipped because it is not ")
 		}
 	}
 	named := run(t, "", "validate", "-f", filepath.Join(folder, "a.yaml"), "-f", filepath.Join(folder, "b.yaml"))
-	if named.code != 1 {
-		t.Errorf("unreadable file as an argument: exit code %d, want 1", named.code)
-	}
+	named.exits(t, 1, "unreadable file as an argument")
 	contains(t, named.err, "error: "+filepath.Join(folder, "a.yaml")+":5:1: is not valid YAML: line 5: ")
 	contains(t, named.err, "ok: "+filepath.Join(folder, "b.yaml"))
 	contains(t, named.err, "invalid stacks: 1 of 2")
@@ -127,7 +111,14 @@ func TestUnreadableManifests(t *testing.T) {
 		"no stack": {
 			"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n", "error: no LlamaStackDistribution in standard input; found only Deployment",
 		},
+		"only an OGXServer": {
+			"apiVersion: ogx.io/v1beta1\nkind: OGXServer\nmetadata: {name: demo}\n",
+			"found only OGXServer; to convert an OGXServer to a stack, use kubectl llamastack convert",
+		},
 		"not an object": {"- a\n- b\n", "error: standard input: is not a Kubernetes object"},
+		"JSON with a key twice": {
+			strings.Replace(asJSON(t, stack(simple)), `"spec":`, `"spec":{},"spec":`, 1), "remove one of the two ",
+		},
 		"ConfigMap with a value that is not a string": {
 			stack(simple) + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: [1]}\n",
 			"error: standard input: is not a valid ConfigMap: the values of its data, labels and annotations must be strings; quote numbers and booleans",
@@ -136,9 +127,7 @@ func TestUnreadableManifests(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, verb := range []string{"validate", "render"} {
 				got := run(t, tc.manifest, verb, "-f", "-")
-				if got.code != 1 {
-					t.Errorf("%s: exit code %d, want 1", verb, got.code)
-				}
+				got.exits(t, 1, verb)
 				contains(t, got.err, tc.want)
 			}
 		})
@@ -164,18 +153,6 @@ func TestAllMistakesAtOnce(t *testing.T) {
 	contains(t, got.err, `spec.disabled[0]: "nothing" is not an API of any server release`)
 	if n := strings.Count(got.err, "error:"); n != 7 {
 		t.Errorf("%d errors, want 7:\n%s", n, got.err)
-	}
-}
-
-func TestDuplicateFields(t *testing.T) {
-	for _, manifest := range []string{
-		`{"apiVersion": "llamastack.io/v1alpha2", "kind": "LlamaStackDistribution", "metadata": {"name": "a"}, "spec": {"distribution": {"name": "starter"}, "distribution": {"name": "starter"}}}`,
-		"apiVersion: llamastack.io/v1alpha2\nkind: LlamaStackDistribution\nmetadata: {name: a}\nspec:\n  distribution: {name: starter}\n  distribution: {name: starter}\n",
-	} {
-		got := run(t, manifest, "validate", "-f", "-")
-		if got.code != 1 || !strings.Contains(got.err, "remove one of the two ") {
-			t.Errorf("exit code %d\n%s", got.code, got.err)
-		}
 	}
 }
 
@@ -218,7 +195,5 @@ func TestLinksInAFolder(t *testing.T) {
 	if err := os.Symlink(t.TempDir(), filepath.Join(folder, "link.yaml")); err != nil {
 		t.Skipf("the system does not allow links: %v", err)
 	}
-	if got := run(t, "", "validate", "-f", folder); got.code != 0 {
-		t.Errorf("exit code %d, messages:\n%s", got.code, got.err)
-	}
+	run(t, "", "validate", "-f", folder).exits(t, 0)
 }

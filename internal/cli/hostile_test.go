@@ -19,9 +19,7 @@ func TestManyFindings(t *testing.T) {
 		"apiVersion": "llamastack.io/v1alpha2", "kind": "LlamaStackDistribution",
 		"metadata": map[string]any{"name": "a"}, "spec": spec,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, verb := range []string{"validate", "render", "convert"} {
 		t.Run(verb, func(t *testing.T) {
 			got := run(t, string(manifest), verb, "-f", "-")
@@ -107,9 +105,7 @@ spec:
 	for _, verb := range []string{"validate", "render", "convert"} {
 		t.Run(verb, func(t *testing.T) {
 			got := run(t, manifest, verb, "-f", "-")
-			if got.code != 1 {
-				t.Errorf("exit code %d", got.code)
-			}
+			got.exits(t, 1)
 			isBreak := func(r rune) bool { return strings.ContainsRune("\n\u0085\u2028\u2029", r) }
 			for line := range strings.FieldsFuncSeq(got.err, isBreak) {
 				if begin, _, _ := strings.Cut(line, ": "); !slices.Contains([]string{

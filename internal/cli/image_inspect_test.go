@@ -44,9 +44,7 @@ func TestImageOutput(t *testing.T) {
 			show := func(file string, code int, args ...string) {
 				t.Helper()
 				got := run(t, "", append([]string{"image"}, args...)...)
-				if got.code != code {
-					t.Errorf("%v: exit code %d, want %d\n%s", args, got.code, code, got.err)
-				}
+				got.exits(t, code, args)
 				files[file] = []byte(strings.ReplaceAll(got.out+"---\n"+got.err, path, "DIR"))
 			}
 			show("1-unlabeled.txt", 1, "inspect", "oci:"+path+":0.7.3")
@@ -73,9 +71,7 @@ func TestImageOutput(t *testing.T) {
 func withLabels(t *testing.T, labels map[string]string) v1.Image {
 	t.Helper()
 	image, err := mutate.Config(serverImage(t, false, "amd64"), v1.Config{Labels: labels})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return image
 }
 
@@ -129,9 +125,7 @@ func TestImageInspectRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := run(t, "", append([]string{"image", "inspect", tc.image}, tc.args...)...)
-			if got.code != tc.code {
-				t.Errorf("exit code %d, want %d", got.code, tc.code)
-			}
+			got.exits(t, tc.code)
 			contains(t, got.out+got.err, tc.want)
 		})
 	}

@@ -25,20 +25,14 @@ func mediaTypes(t *testing.T, descriptor *remote.Descriptor) (kinds []string, la
 	t.Helper()
 	kinds = []string{string(descriptor.MediaType)}
 	image, err := descriptor.Image()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := validate.Image(image); err != nil {
 		t.Errorf("the image is not valid: %v", err)
 	}
 	manifest, err := image.Manifest()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	file, err := image.ConfigFile()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if len(file.RootFS.DiffIDs) != len(manifest.Layers) || len(file.History) != len(manifest.Layers) {
 		t.Errorf("got %d layers, %d diff IDs and %d history entries, want equal numbers", len(manifest.Layers), len(file.RootFS.DiffIDs), len(file.History))
 	}
@@ -75,8 +69,9 @@ func TestImageLabelRoundTrip(t *testing.T) {
 			config := starterConfig(t, tc.more)
 			folder := write(t, map[string]string{"config.yaml": config, "provider.yaml": providerFile})
 			var image remote.Taggable = serverImage(t, tc.docker, "amd64")
+			wantType, architectures := types.OCIManifestSchema1, []string{"amd64"}
 			if tc.index {
-				image = serverIndex(t, tc.docker)
+				image, wantType, architectures = serverIndex(t, tc.docker), types.OCIImageIndex, []string{"amd64", "arm64"}
 			}
 			written := server.push(t, "team/"+strings.ToLower(strings.ReplaceAll(tc.name, " ", "-"))+":prod", image)
 			label := func(args ...string) result {
@@ -85,30 +80,22 @@ func TestImageLabelRoundTrip(t *testing.T) {
 					"--release", "0.7.3", "--provider", filepath.Join(folder, "provider.yaml"),
 				}, args...)...)
 			}
-			before, err := remote.Get(server.ref(t, strings.TrimPrefix(written, server.host+"/")))
-			if err != nil {
-				t.Fatal(err)
-			}
+			before := server.get(t, written)
 			dry := label()
 			if dry.code != 0 || server.writes.Load() != 0 {
 				t.Fatalf("exit code %d, %d writes without --push\n%s", dry.code, server.writes.Load(), dry.err)
 			}
 			got := label("--push")
-			if got.code != 0 {
-				t.Fatalf("exit code %d\n%s", got.code, got.err)
-			}
+			got.mustExit(t, 0)
 			if dry.out != got.out {
 				t.Errorf("output without --push:\n%swith --push:\n%s", dry.out, got.out)
 			}
-			after, err := remote.Get(server.ref(t, strings.TrimPrefix(written, server.host+"/")))
-			if err != nil {
-				t.Fatal(err)
-			}
+			after := server.get(t, written)
 			contains(t, got.out, after.Digest.String(), before.Digest.String())
-			if want := ociType(tc.index); after.MediaType != want {
-				t.Errorf("media type %s becomes %s, want %s", before.MediaType, after.MediaType, want)
+			if after.MediaType != wantType {
+				t.Errorf("media type %s becomes %s, want %s", before.MediaType, after.MediaType, wantType)
 			}
-			for _, architecture := range []string{"amd64", "arm64"}[:1+btoi(tc.index)] {
+			for _, architecture := range architectures {
 				server.checkLabeled(t, written, architecture, config, after.Digest, tc.more == large)
 			}
 			writes := server.writes.Load()
@@ -117,17 +104,13 @@ func TestImageLabelRoundTrip(t *testing.T) {
 				!strings.Contains(again.out, "AFTER   "+after.Digest.String()) {
 				t.Errorf("second run: exit code %d, %d writes\n%s%s", again.code, server.writes.Load()-writes, again.out, again.err)
 			}
-			if inspected := run(t, "", "image", "inspect", written, "--insecure"); inspected.code != 0 {
-				t.Errorf("inspect: exit code %d\n%s%s", inspected.code, inspected.out, inspected.err)
-			}
+			run(t, "", "image", "inspect", written, "--insecure").exits(t, 0, "inspect")
 		})
 	}
 }
 
 // checkLabeled checks the data that the operator reads from a labeled image.
-func (s *imageServer) checkLabeled(
-	t *testing.T, written, architecture, config string, digest v1.Hash, wantLayer bool,
-) {
+func (s *imageServer) checkLabeled(t *testing.T, written, architecture, config string, digest v1.Hash, wantLayer bool) {
 	t.Helper()
 	operator := reader.New(reader.Options{
 		Insecure: []string{s.host},
@@ -135,9 +118,7 @@ func (s *imageServer) checkLabeled(
 	})
 	t.Cleanup(operator.Close)
 	read, err := operator.Read(t.Context(), written, &reader.Keychain{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if string(read.Config) != config || read.Release != "0.7.3" || read.ConfigVersion != "2" ||
 		read.Digest != digest.String() {
 		t.Errorf("%s: read %d bytes of %d, release %q, version %q of %s", architecture, len(read.Config), len(config), read.Release, read.ConfigVersion, read.Digest)
@@ -151,20 +132,6 @@ func (s *imageServer) checkLabeled(
 	}
 }
 
-func ociType(index bool) types.MediaType {
-	if index {
-		return types.OCIImageIndex
-	}
-	return types.OCIManifestSchema1
-}
-
-func btoi(is bool) int {
-	if is {
-		return 1
-	}
-	return 0
-}
-
 // A configuration layer replaces the previous configuration layer. The command removes the layer if the configuration
 // fits into a label. The result has OCI media types.
 func TestImageLabelReplacesLayer(t *testing.T) {
@@ -175,14 +142,8 @@ func TestImageLabelReplacesLayer(t *testing.T) {
 			folder := write(t, map[string]string{"config.yaml": starterConfig(t, tc.more)})
 			got := run(t, "", "image", "label", written, "--insecure", "--config", folder+"/config.yaml", "--release", "0.7",
 				"--push")
-			if got.code != 0 {
-				t.Fatal(got.err)
-			}
-			descriptor, err := remote.Get(server.ref(t, strings.TrimPrefix(written, server.host+"/")))
-			if err != nil {
-				t.Fatal(err)
-			}
-			kinds, layers := mediaTypes(t, descriptor)
+			got.mustExit(t, 0)
+			kinds, layers := mediaTypes(t, server.get(t, written))
 			if layers != tc.layers {
 				t.Errorf("step %d: %d layers, want %d", step, layers, tc.layers)
 			}
@@ -200,9 +161,7 @@ func TestImageLabelReplacesLayer(t *testing.T) {
 func TestImageLayoutNames(t *testing.T) {
 	config := write(t, map[string]string{"config.yaml": ownConfig}) + "/config.yaml"
 	digest, err := serverImage(t, false, "amd64").Digest()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for name, tc := range map[string]struct {
 		suffix string
 		args   []string
@@ -219,18 +178,12 @@ func TestImageLayoutNames(t *testing.T) {
 				nil)
 			got := run(t, "", append([]string{"image", "label", "oci:" + path + tc.suffix, "--config", config, "--push"},
 				tc.args...)...)
-			if got.code != 0 {
-				t.Fatal(got.err)
-			}
+			got.mustExit(t, 0)
 			var labeled []string
 			index, err := layout.ImageIndexFromPath(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			manifest, err := index.IndexManifest()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for _, entry := range manifest.Manifests {
 				tag := entry.Annotations["org.opencontainers.image.ref.name"]
 				if run(t, "", "image", "inspect", "oci:"+path+":"+tag).code == 0 {
@@ -278,9 +231,7 @@ func TestImageLabelRefuses(t *testing.T) {
 	written := server.push(t, "team/server:0.7.3", serverImage(t, false, "amd64"))
 	pinned := server.push(t, "team/pinned:1", serverImage(t, false, "amd64"))
 	digest, err := serverImage(t, false, "amd64").Digest()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	pinned = strings.TrimSuffix(pinned, ":1") + "@" + digest.String()
 	nested := server.push(t, "team/nested:1", mutate.AppendManifests(empty.Index,
 		mutate.IndexAddendum{Add: serverIndex(t, false)}))
@@ -377,9 +328,7 @@ func TestImageLabelReadOnly(t *testing.T) {
 				t.Errorf("exit code %d, output %q\n%s", got.code, got.out, got.err)
 			}
 			contains(t, got.err, tc.want, "the image is unchanged")
-			if inspected := run(t, "", "image", "inspect", written, "--insecure"); inspected.code != 1 {
-				t.Errorf("the image has labels:\n%s", inspected.out)
-			}
+			run(t, "", "image", "inspect", written, "--insecure").exits(t, 1)
 		})
 	}
 }
@@ -393,32 +342,18 @@ func TestImageLabelAlone(t *testing.T) {
 		args   []string
 		want   []string
 	}{
-		"release": {nil, []string{"--release", "0.7"}, []string{reader.LabelRelease, "0.7"}},
-		"provider": {
-			nil,
-			[]string{"--provider", provider},
-			[]string{reader.LabelProvider, encoded(providerFile)},
-		},
+		"release":  {nil, []string{"--release", "0.7"}, []string{reader.LabelRelease, "0.7"}},
+		"provider": {nil, []string{"--provider", provider}, []string{reader.LabelProvider, encoded(providerFile)}},
 		"provider on an image with an invalid config": {map[string]string{reader.LabelBase64: encoded("version: 3\n")}, []string{"--provider", provider}, []string{reader.LabelProvider, encoded(providerFile)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			written := server.push(t, "team/"+strings.ReplaceAll(name, " ", "-")+":prod", withLabels(t, tc.labels))
 			got := run(t, "", append([]string{"image", "label", written, "--insecure", "--push"}, tc.args...)...)
-			if got.code != 0 {
-				t.Fatal(got.err)
-			}
-			descriptor, err := remote.Get(server.ref(t, strings.TrimPrefix(written, server.host+"/")))
-			if err != nil {
-				t.Fatal(err)
-			}
-			image, err := descriptor.Image()
-			if err != nil {
-				t.Fatal(err)
-			}
+			got.mustExit(t, 0)
+			image, err := server.get(t, written).Image()
+			must(t, err)
 			file, err := image.ConfigFile()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if file.Config.Labels[tc.want[0]] != tc.want[1] || len(file.Config.Labels) != len(tc.labels)+1 {
 				t.Errorf("labels %q", file.Config.Labels)
 			}

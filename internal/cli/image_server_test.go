@@ -63,18 +63,22 @@ func (s *imageServer) instead(answer func(http.ResponseWriter, *http.Request) bo
 func (s *imageServer) ref(t *testing.T, repository string) name.Reference {
 	t.Helper()
 	ref, err := name.ParseReference(s.host+"/"+repository, name.Insecure)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return ref
+}
+
+// get reads the image or the index with a name that push returned.
+func (s *imageServer) get(t *testing.T, written string) *remote.Descriptor {
+	t.Helper()
+	descriptor, err := remote.Get(s.ref(t, strings.TrimPrefix(written, s.host+"/")))
+	must(t, err)
+	return descriptor
 }
 
 func (s *imageServer) push(t *testing.T, repository string, image remote.Taggable) string {
 	t.Helper()
 	ref := s.ref(t, repository)
-	if err := remote.Push(ref, image); err != nil {
-		t.Fatal(err)
-	}
+	must(t, remote.Push(ref, image))
 	s.writes.Store(0)
 	return ref.Name()
 }
@@ -88,18 +92,12 @@ func tarLayer(t *testing.T, name, content string, mediaType types.MediaType) v1.
 	if err == nil {
 		_, err = io.WriteString(writer, content)
 	}
-	if err := errors.Join(err, writer.Close()); err != nil {
-		t.Fatal(err)
-	}
-	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser,
-		error,
-	) {
+	must(t, errors.Join(err, writer.Close()))
+	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) {
 		return io.NopCloser(bytes.NewReader(archive.Bytes())), nil
 	},
 		tarball.WithMediaType(mediaType), tarball.WithCompressionLevel(gzip.NoCompression))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return layer
 }
 
@@ -115,13 +113,9 @@ func serverImage(t *testing.T, docker bool, architecture string) v1.Image {
 		mutate.Addendum{Layer: tarLayer(t, "base", architecture, layerType), History: v1.History{CreatedBy: "base"}},
 		mutate.Addendum{Layer: tarLayer(t, "server", architecture, layerType), History: v1.History{CreatedBy: "server"}},
 	)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	file, err := image.ConfigFile()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	file = file.DeepCopy()
 	file.OS, file.Architecture = "linux", architecture
 	file.Config.Labels, file.Config.Entrypoint = map[string]string{"org.example.builder": "<us & them>"},
@@ -162,9 +156,7 @@ func serverIndex(t *testing.T, docker bool) v1.ImageIndex {
 func starterConfig(t *testing.T, more int) string {
 	t.Helper()
 	resolved, err := distribution.Resolve("starter", "", "0.7.3", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(resolved.Base) + strings.Repeat("# more\n", more/7+1)
 }
 
@@ -185,21 +177,15 @@ func makeLayout(t *testing.T, images map[string]v1.Image, indexes map[string]v1.
 	t.Helper()
 	folder := t.TempDir()
 	path, err := layout.Write(folder, empty.Index)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	tagged := func(tag string) layout.Option {
 		return layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": tag, "org.example": "kept"})
 	}
 	for tag, image := range images {
-		if err := path.AppendImage(image, tagged(tag)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, path.AppendImage(image, tagged(tag)))
 	}
 	for tag, index := range indexes {
-		if err := path.AppendIndex(index, tagged(tag)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, path.AppendIndex(index, tagged(tag)))
 	}
 	return folder
 }

@@ -57,9 +57,7 @@ func TestUnreadImage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := run(t, stack("{"+tc.spec+"}"), append([]string{"validate", "-f", "-"}, tc.args...)...)
-			if got.code != tc.code {
-				t.Errorf("exit code %d, want %d", got.code, tc.code)
-			}
+			got.exits(t, tc.code)
 			contains(t, got.err, tc.want...)
 			if strings.Contains(got.err, tc.not) {
 				t.Errorf("unexpected %q in\n%s", tc.not, got.err)
@@ -103,9 +101,7 @@ func TestInspectedBase(t *testing.T) {
 	if none := run(t, "", "image", "inspect", "oci:"+layout+":prod", "-o", "config"); none.code != 1 || none.out != "" {
 		t.Errorf("image without a configuration: exit code %d, output %q", none.code, none.out)
 	}
-	if labeled := run(t, "", "image", "label", "oci:"+layout+":prod", "--config", config, "--push"); labeled.code != 0 {
-		t.Fatal(labeled.err)
-	}
+	run(t, "", "image", "label", "oci:"+layout+":prod", "--config", config, "--push").mustExit(t, 0)
 	got := run(t, "", "image", "inspect", "oci:"+layout+":prod", "-o", "config")
 	if got.code != 0 || got.out != ownConfig {
 		t.Errorf("exit code %d, output %q\n%s", got.code, got.out, got.err)
@@ -122,9 +118,7 @@ func TestUnreadReferences(t *testing.T) {
 	  D: {secretKeyRef: {name: known, key: d}}, E: {secretKeyRef: {name: twice, key: e}}}}`)+
 		"---\n{apiVersion: v1, kind: Secret, metadata: {name: known}, stringData: {d: x}}\n"+
 		strings.Repeat("---\n{apiVersion: v1, kind: Secret, metadata: {name: twice}, stringData: {e: x}}\n", 2), "validate", "--strict", "-f", "-")
-	if got.code != 0 {
-		t.Errorf("exit code %d", got.code)
-	}
+	got.exits(t, 0)
 	contains(t, got.err, `note: standard input: demo: spec.networking.tls.caBundle.configMapName: the files do not contain ConfigMap "ca", so this command does not check its certificates`,
 		"note: standard input: demo: this command does not check these keys, because the files do not contain the Secret: r (c), s (a, b)\n",
 		"note: standard input: demo: this command does not check these keys, because the files contain the Secret more than once: twice (e)\n")

@@ -53,41 +53,28 @@ var storeArguments = [][]string{
 func initValid(t *testing.T, args []string) string {
 	t.Helper()
 	got := run(t, "", append([]string{"init", "demo"}, args...)...)
-	if got.code != 0 {
-		t.Fatalf("%q: exit code %d\n%s", args, got.code, got.err)
-	}
-	if checked := run(t, got.out, "validate", "-f", "-"); checked.code != 0 {
-		t.Errorf("%q: validate: exit code %d\n%s\n%s", args, checked.code, checked.err, got.out)
-	}
+	got.mustExit(t, 0, args)
+	run(t, got.out, "validate", "-f", "-").exits(t, 0, args)
 	return got.out
 }
 
-// For every provider in every release, init writes a valid manifest. The kinds of storage alternate.
+// For every provider and every kind of storage in every release, init writes a valid manifest. Every second command
+// line has the optional flags.
 func TestInitProviders(t *testing.T) {
 	count := 0
 	for _, line := range release.Offered() {
 		for _, name := range starter.Providers(line) {
 			store := storeArguments[count%len(storeArguments)]
-			initValid(t, slices.Concat(initArguments(t, line, name), store))
+			args := slices.Concat(initArguments(t, line, name), store)
+			if count%2 == 0 {
+				args = append(args, "--expose", "llama.example.com", "-n", "team-a")
+			}
+			initValid(t, args)
 			count++
 		}
 	}
 	if count < 100 {
 		t.Errorf("%d combinations", count)
-	}
-}
-
-// For every kind of storage in every release, init writes a valid manifest. Every second command line has the optional
-// flags.
-func TestInitStores(t *testing.T) {
-	for i, line := range release.Offered() {
-		for j, store := range storeArguments {
-			args := slices.Concat(initArguments(t, line, "vllm"), store)
-			if (i+j)%2 == 0 {
-				args = append(args, "--model", "meta/llama-3:8b", "--model", "123", "--expose", "llama.example.com", "-n", "team-a")
-			}
-			initValid(t, args)
-		}
 	}
 }
 
@@ -142,10 +129,7 @@ func TestInitRefuses(t *testing.T) {
 		{append(vllm, "-n", "Team"), []string{`--namespace: "Team" is not a valid namespace`}},
 	} {
 		got := run(t, "", append([]string{"init"}, tc.args...)...)
-		if got.code != 2 || got.out != "" {
-			t.Errorf("%q: exit code %d, output %q", tc.args, got.code, got.out)
-		}
-		contains(t, got.err, tc.want...)
+		got.refuses(t, 2, tc.want...)
 		if strings.Contains(got.err, "secret-value") {
 			t.Errorf("%q: a message contains a credential: %s", tc.args, got.err)
 		}
@@ -190,9 +174,7 @@ func TestInitAsks(t *testing.T) {
 			}
 			contains(t, string(data), tc.want...)
 			contains(t, got.err, "ok: "+tc.file, "kubectl apply -f "+tc.file)
-			if checked := run(t, "", "validate", "-f", tc.file); checked.code != 0 {
-				t.Errorf("validate: exit code %d\n%s", checked.code, checked.err)
-			}
+			run(t, "", "validate", "-f", tc.file).exits(t, 0, "validate")
 		})
 	}
 }
@@ -201,20 +183,14 @@ func TestInitAsks(t *testing.T) {
 // shell reads as they are.
 func TestInitAsksAgain(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if err := os.WriteFile("taken.yaml", nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile("taken.yaml", nil, 0o600))
 	lines := []string{"", "", "", "", "1.5/2", "${env.X}", "m", "", "", "", "taken.yaml", "none/a.yaml", "my stack.yaml"}
 	got := run(t, strings.Join(lines, "\n")+"\n", "init")
-	if got.code != 0 {
-		t.Fatalf("exit code %d\n%s", got.code, got.err)
-	}
+	got.mustExit(t, 0)
 	contains(t, got.err, "--model: ", `--output: "taken.yaml" already exists`, "--output: stat none: ",
 		"kubectl apply -f 'my stack.yaml'\n")
 	data, err := os.ReadFile("my stack.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	contains(t, string(data), `secretKeyRef: {name: "1.5", key: "2"}`)
 	if asked := run(t, "", "init", "-o", "taken.yaml"); strings.Contains(asked.err, "Name of the stack") {
 		t.Errorf("the command asked a question before it reported the existing file:\n%s", asked.err)
@@ -239,10 +215,7 @@ func TestInitInputEnds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := run(t, tc.in, append([]string{"init"}, tc.args...)...)
-			if got.code != 2 || got.out != "" {
-				t.Errorf("exit code %d, want 2, output %q\n%s", got.code, got.out, got.err)
-			}
-			contains(t, got.err, `standard input ended before you answered the question "`+tc.question,
+			got.refuses(t, 2, `standard input ended before you answered the question "`+tc.question,
 				"or set flags: see kubectl llamastack init --help")
 			if files, err := os.ReadDir("."); err != nil || len(files) > 0 {
 				t.Errorf("the command wrote %v, %v", files, err)
@@ -250,16 +223,14 @@ func TestInitInputEnds(t *testing.T) {
 		})
 	}
 	// The last answer does not need a line break.
-	if got := run(t, strings.Repeat("\n", 9)+"stack.yaml", "init"); got.code != 0 {
-		t.Errorf("complete input without a last line break: exit code %d\n%s", got.code, got.err)
-	}
+	run(t, strings.Repeat("\n", 9)+"stack.yaml", "init").exits(t, 0, "complete input without a last line break")
 }
 
 // The command overwrites a file only with --force.
 func TestInitFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "stack.yaml")
 	args := []string{"init", "--provider", "ollama", "--endpoint", "http://ollama:11434", "-o", file}
-	for i, tc := range []struct {
+	for _, tc := range []struct {
 		more []string
 		code int
 		want string
@@ -269,10 +240,6 @@ func TestInitFile(t *testing.T) {
 		{[]string{"--force"}, 0, "ok: " + file},
 		{[]string{"--force", "-o", filepath.Join(file, "x")}, 2, "--output: "},
 	} {
-		got := run(t, "", append(slices.Clone(args), tc.more...)...)
-		if got.code != tc.code || got.out != "" {
-			t.Errorf("%d: exit code %d, output %q", i, got.code, got.out)
-		}
-		contains(t, got.err, tc.want)
+		run(t, "", append(slices.Clone(args), tc.more...)...).refuses(t, tc.code, tc.want)
 	}
 }

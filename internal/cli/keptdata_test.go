@@ -52,13 +52,9 @@ func without(mark, change string) string {
 func directories(t *testing.T, file string) string {
 	t.Helper()
 	rendered := run(t, "", "render", "-f", file, "-o", "env")
-	if rendered.code != 0 {
-		t.Errorf("render %s: %s", file, rendered.err)
-	}
+	rendered.exits(t, 0)
 	var env []struct{ Name, Value string }
-	if err := yaml.Unmarshal([]byte(rendered.out), &env); err != nil {
-		t.Fatal(err)
-	}
+	must(t, yaml.Unmarshal([]byte(rendered.out), &env))
 	var found strings.Builder
 	for _, variable := range env {
 		if slices.Contains(directoryVariables, variable.Name) {

@@ -26,26 +26,16 @@ patches:
 		"none/values.yaml": "a: b\n",
 	} {
 		path := filepath.Join(folder, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must(t, os.WriteFile(path, []byte(content), 0o600))
 	}
 	good := run(t, "", "validate", "-k", filepath.Join(folder, "base"))
-	if good.code != 0 {
-		t.Errorf("exit code %d\n%s", good.code, good.err)
-	}
+	good.exits(t, 0)
 	overlay := filepath.Join(folder, "overlay")
 	bad := run(t, "", "validate", "-k", overlay)
-	if bad.code != 1 {
-		t.Errorf("exit code %d\n%s", bad.code, bad.err)
-	}
+	bad.exits(t, 1)
 	contains(t, bad.err, "error: kustomize "+overlay+`: prod-demo: spec.workload.replicaz: unknown field; did you mean "replicas"?`)
 	none := run(t, "", "validate", "-k", filepath.Join(folder, "none"))
-	if none.code != 1 {
-		t.Errorf("a folder without a kustomization: exit code %d\n%s", none.code, none.err)
-	}
+	none.exits(t, 1, "a folder without a kustomization")
 	contains(t, none.err, "error: kustomize "+filepath.Join(folder, "none")+": unable to find one of 'kustomization.yaml'")
 }

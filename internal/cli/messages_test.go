@@ -21,15 +21,11 @@ func TestMessagesQuoteOnlyKnownFields(t *testing.T) {
 	var manifests strings.Builder
 	for _, value := range values {
 		text, err := yaml.Marshal(value.Object)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		manifests.WriteString("---\n" + string(text))
 	}
 	file := filepath.Join(t.TempDir(), "stacks.yaml")
-	if err := os.WriteFile(file, []byte(manifests.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte(manifests.String()), 0o600))
 	got := run(t, "", "validate", "-f", file)
 	golden.Dir(t, "testdata/quoted", planted.Shown(values, got.out+got.err))
 }

@@ -25,9 +25,7 @@ func TestMigrateBack(t *testing.T) {
 	migrate := func(code int, args ...string) result {
 		t.Helper()
 		got := run(t, "", append([]string{"migrate"}, args...)...)
-		if got.code != code {
-			t.Fatalf("migrate %q: exit code %d, want %d\n%s%s", args, got.code, code, got.out, got.err)
-		}
+		got.mustExit(t, code)
 		return got
 	}
 
@@ -101,18 +99,14 @@ func TestMigrateCommandLine(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := run(t, "", append([]string{"migrate"}, tc.args...)...)
-			if got.code != 2 {
-				t.Errorf("exit code %d, want 2", got.code)
-			}
+			got.exits(t, 2)
 			contains(t, got.err, tc.want)
 		})
 	}
 	unreachable := write(t, map[string]string{"config": `{apiVersion: v1, kind: Config, current-context: c, contexts: [{name: c, context: {cluster: c}}],
 	  clusters: [{name: c, cluster: {server: "http://127.0.0.1:1"}}]}`}) + "/config"
 	got := run(t, "", "migrate", "--storage", "v1alpha1", "--kubeconfig", unreachable)
-	if got.code != 1 {
-		t.Errorf("unreachable cluster: exit code %d, want 1", got.code)
-	}
+	got.exits(t, 1, "unreachable cluster")
 	contains(t, got.err, "connection refused")
 	got = run(t, "", "migrate", "--dry-run", "--operator-config", "nowhere.yaml", "--kubeconfig", unreachable)
 	if got.code != 2 || strings.Contains(got.err, "could not be read") {

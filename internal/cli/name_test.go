@@ -19,7 +19,7 @@ func TestNameOfTheOnlyStack(t *testing.T) {
 		"two":     {listOf(kind, version, liveStack("my"), liveStack("your")), "name one of the 2 stacks in namespace \"team-a\": my, your\n", 1},
 		"refused": {"403", "kubectl auth can-i list llamastackdistributions.llamastack.io -n team-a; or name a stack\n", 1},
 	} {
-		s := stub(t, map[string]string{stacksPath: tc.list, stacksPath + "/my": liveStack("my")})
+		s := stub(t, map[string]string{stacksOfA: tc.list, stacksOfA + "/my": liveStack("my")})
 		got := s.run(t, "open", "--print-only")
 		if got.code != tc.code || !strings.HasSuffix(got.out+got.err, tc.want) {
 			t.Errorf("%s: exit code %d\n%s%s", name, got.code, got.out, got.err)

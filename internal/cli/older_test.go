@@ -22,14 +22,8 @@ func TestRenderOlder(t *testing.T) {
 	got := run(t, older(`{server: {distribution: {name: null, image: "example.com/server:0.3.5"}, `+
 		`containerSpec: {name: mine, port: 9000, env: [{name: A, value: b}]}, userConfig: {configMapName: mine}}}`)+configMap,
 		"render", "-f", "-", "-o", "env")
-	if got.code != 0 {
-		t.Fatalf("exit code %d\n%s", got.code, got.err)
-	}
-	for _, want := range []string{"name: A", `value: "9000"`, "/etc/llama-stack/run.yaml"} {
-		if !strings.Contains(got.out, want) {
-			t.Errorf("no %q in\n%s", want, got.out)
-		}
-	}
+	got.mustExit(t, 0)
+	contains(t, got.out, "name: A", `value: "9000"`, "/etc/llama-stack/run.yaml")
 	config := run(t, older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine}}}`)+configMap,
 		"render", "-f", "-", "-o", "config")
 	if want := "# demo: the server uses ConfigMap \"mine\" unchanged; the operator generates no configuration.\n"; config.out != want {
@@ -101,9 +95,7 @@ var validateOlderCases = map[string]struct {
 		older(`{server: {distribution: {name: starter}, autoscaling: {maxReplicas: 0}}}`), 0,
 		[]string{"warning: standard input: demo: spec.server.autoscaling.maxReplicas: a value below 1 disables autoscaling"},
 	},
-	"unknown name": {
-		older(`{server: {distribution: {name: rh-dev}}}`), 1, []string{`unknown distribution "rh-dev"`},
-	},
+	"unknown name": {older(`{server: {distribution: {name: rh-dev}}}`), 1, []string{`unknown distribution "rh-dev"`}},
 	"ConfigMap of another namespace": {
 		older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine, configMapNamespace: shared}}}`) +
 			"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine, namespace: shared}\ndata: {config.yaml: 'a: b'}\n", 1,
@@ -126,14 +118,8 @@ func TestValidateOlder(t *testing.T) {
 	for name, tc := range validateOlderCases {
 		t.Run(name, func(t *testing.T) {
 			got := run(t, tc.manifest, "validate", "-f", "-")
-			if got.code != tc.code {
-				t.Errorf("exit code %d, want %d", got.code, tc.code)
-			}
-			for _, want := range tc.want {
-				if !strings.Contains(got.err, want) {
-					t.Errorf("no %q in\n%s", want, got.err)
-				}
-			}
+			got.exits(t, tc.code)
+			contains(t, got.err, tc.want...)
 		})
 	}
 }
@@ -143,14 +129,9 @@ func TestExplainOlder(t *testing.T) {
 	got := run(t, older(`{server: {distribution: {name: starter}, workers: 2, resources: {models: [m]},
   providers: {inference: {provider: vllm, endpoint: "http://vllm:8000", config: {max_tokens: 100}}}}}`),
 		"render", "-f", "-", "--explain")
-	for _, want := range []string{
+	contains(t, got.out,
 		"spec.server.providers.inference.endpoint", "spec.server.workers", "spec.server.resources.models[0] (first inference provider)",
-		"spec.server.providers.inference.settings.max_tokens",
-	} {
-		if !strings.Contains(got.out, want) {
-			t.Errorf("no %q in\n%s", want, got.out)
-		}
-	}
+		"spec.server.providers.inference.settings.max_tokens")
 }
 
 // The bundle contains the certificates from the ConfigMap that the spec names, and from the platform's ConfigMap, if
@@ -160,9 +141,7 @@ func TestRenderOlderTrust(t *testing.T) {
 	two := testutil.CertificateFor(t, "platform")
 	configMap := func(name string, data ...[]byte) string {
 		text, err := json.Marshal(string(bytes.Join(data, nil)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + "}\ndata: {ca-bundle.crt: " + string(text) + "}\n"
 	}
 	platform := configMap("odh-trusted-ca-bundle", two)
@@ -177,9 +156,7 @@ func TestRenderOlderTrust(t *testing.T) {
 		},
 	} {
 		got := run(t, tc.manifest, "render", "-f", "-", "-o", "objects")
-		if got.code != 0 {
-			t.Fatalf("%s: exit code %d\n%s", name, got.code, got.err)
-		}
+		got.mustExit(t, 0, name)
 		rendered := strings.ReplaceAll(got.out, " ", "")
 		for _, certificate := range tc.trusts {
 			if line := strings.Split(string(certificate), "\n")[2]; !strings.Contains(rendered, line) {

@@ -22,10 +22,9 @@ import (
 )
 
 const (
-	pathOfStacks = "/apis/llamastack.io/v1alpha2/namespaces/team-a/llamastackdistributions"
-	pathOfPods   = "/api/v1/namespaces/team-a/pods"
-	pathOfSets   = "/apis/apps/v1/namespaces/team-a/replicasets"
-	canary       = "cAnArY-7d1f-51e2"
+	pathOfPods = "/api/v1/namespaces/team-a/pods"
+	pathOfSets = "/apis/apps/v1/namespaces/team-a/replicasets"
+	canary     = "cAnArY-7d1f-51e2"
 
 	pathOfDeployment = "/apis/apps/v1/namespaces/team-a/deployments/my"
 )
@@ -39,8 +38,8 @@ func servedStack(t *testing.T, api *fakeapi.Server, spec, status object, backend
 		"apiVersion": "llamastack.io/v1alpha2", "kind": "LlamaStackDistribution",
 		"metadata": object{"name": "my", "namespace": "team-a", "uid": "s"}, "spec": spec, "status": status,
 	}
-	api.Put(t, pathOfStacks+"/my", stack)
-	api.PutList(t, pathOfStacks, "llamastack.io/v1alpha2", "LlamaStackDistributionList", stack)
+	api.Put(t, stacksOfA+"/my", stack)
+	api.PutList(t, stacksOfA, "llamastack.io/v1alpha2", "LlamaStackDistributionList", stack)
 	api.Put(t, pathOfDeployment, object{
 		"apiVersion": "apps/v1", "kind": "Deployment",
 		"metadata": object{"name": "my", "namespace": "team-a", "uid": "d", "ownerReferences": controlledBy("s")},
@@ -164,21 +163,12 @@ func TestChat(t *testing.T) {
 	}
 }
 
-// Like chat, models --live sends requests to the server through a forwarded port.
-func TestModelsLive(t *testing.T) {
+func TestModelsLiveDenied(t *testing.T) {
 	api := fakeapi.Start(t)
 	servedStack(t, api, starterSpec(), nil, modelServer(t, oneModel, nil, false))
-	got := run(t, "", "models", "my", "--live", "--kubeconfig", api.Kubeconfig)
-	const want = "MODEL       TYPE  PROVIDER  PROVIDER MODEL\nvllm/llama  llm   vllm      llama\n"
-	if got.code != 0 || got.out != want || got.err != "" {
-		t.Errorf("exit code %d, output %q, messages:\n%s", got.code, got.out, got.err)
-	}
 	api.Deny(pathOfPods + "/my-1/portforward")
-	got = run(t, "", "models", "my", "--live", "--kubeconfig", api.Kubeconfig)
-	const denied = `error: you cannot create pods/portforward in namespace "team-a"; ask an administrator for that permission`
-	if got.code != 1 || !strings.HasPrefix(got.err, denied) {
-		t.Errorf("exit code %d, output %q, messages:\n%s", got.code, got.out, got.err)
-	}
+	run(t, "", "models", "my", "--live", "--kubeconfig", api.Kubeconfig).refuses(t, 1,
+		`error: you cannot create pods/portforward in namespace "team-a"; ask an administrator for that permission`)
 }
 
 // Flags that concern the server require --live.
@@ -205,18 +195,15 @@ func TestToken(t *testing.T) {
 	api := fakeapi.Start(t)
 	servedStack(t, api, starterSpec(), nil, backend)
 	file := filepath.Join(t.TempDir(), "token")
-	if err := os.WriteFile(file, []byte(canary+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte(canary+"\n"), 0o600))
 	for _, command := range [][]string{{"chat", "my"}, {"models", "my", "--live"}} {
 		t.Run(command[0], func(t *testing.T) {
 			with := func(stdin string, args ...string) result {
 				return run(t, stdin, slices.Concat(command, []string{"--kubeconfig", api.Kubeconfig}, args)...)
 			}
 			for _, got := range []result{with("", "--token-file", file), with(canary+"\n", "--token-file", "-")} {
-				if got.code != 0 || !strings.Contains(got.out, "vllm/llama") {
-					t.Errorf("with the token: %+v", got)
-				}
+				got.exits(t, 0)
+				contains(t, got.out, "vllm/llama")
 			}
 			contains(t, with("").err, "error: the server requires a token; use --token-file FILE (status 401)")
 			got := with("x"+canary, "--token-file", "-")
@@ -275,60 +262,56 @@ func TestServerCertificate(t *testing.T) {
 // The message about a stack that cannot be opened contains the reason.
 func TestNotOpen(t *testing.T) {
 	backend := modelServer(t, oneModel, nil, false)
+	noPods := func(api *fakeapi.Server) { api.PutList(t, pathOfPods, "v1", "PodList") }
+	const notReady = `error: no pod of stack "my" in namespace "team-a" is ready`
 	for name, tc := range map[string]struct {
-		prepare func(api *fakeapi.Server)
-		want    string
+		spec, status object
+		prepare      func(api *fakeapi.Server)
+		want         string
 	}{
-		"missing stack": {func(api *fakeapi.Server) { api.Put(t, pathOfStacks+"/other", starterSpec()) }, `there is no stack "my" in namespace "team-a"`},
-		"no right to list pods": {func(api *fakeapi.Server) {
-			servedStack(t, api, starterSpec(), nil, backend)
-			api.Deny(pathOfPods)
-		}, `error: you cannot list pods in namespace "team-a"`},
-		"no right to list ReplicaSets": {func(api *fakeapi.Server) {
-			servedStack(t, api, starterSpec(), nil, backend)
-			api.Deny(pathOfSets)
-		}, `error: you cannot list replicasets.apps in namespace "team-a"`},
-		"only pods that look like pods of the stack": {func(api *fakeapi.Server) {
-			servedStack(t, api, starterSpec(), nil, backend)
+		"no right to list pods": {
+			prepare: func(api *fakeapi.Server) { api.Deny(pathOfPods) }, want: `error: you cannot list pods in namespace "team-a"`,
+		},
+		"no right to list ReplicaSets": {
+			prepare: func(api *fakeapi.Server) { api.Deny(pathOfSets) },
+			want:    `error: you cannot list replicasets.apps in namespace "team-a"`,
+		},
+		"only pods that look like pods of the stack": {prepare: func(api *fakeapi.Server) {
 			api.PutList(t, pathOfPods, "v1", "PodList", servingPod("my-1", "forged", object{}),
 				servingPod("my-2", "r", object{"hostNetwork": true}))
 			api.Forward("team-a/my-2", backend.Listener.Addr().String())
-		}, `error: no pod of stack "my" in namespace "team-a" is ready`},
-		"a Deployment that the stack does not control": {func(api *fakeapi.Server) {
-			servedStack(t, api, starterSpec(), nil, backend)
+		}, want: notReady},
+		"a Deployment that the stack does not control": {prepare: func(api *fakeapi.Server) {
 			api.Put(t, pathOfDeployment, object{
 				"apiVersion": "apps/v1", "kind": "Deployment",
 				"metadata": object{"name": "my", "namespace": "team-a", "uid": "d", "ownerReferences": controlledBy("other")},
 			})
-		}, `error: no pod of stack "my" in namespace "team-a" is ready`},
-		"no right to forward ports": {func(api *fakeapi.Server) {
-			servedStack(t, api, starterSpec(), nil, backend)
-			api.Deny(pathOfPods + "/my-1/portforward")
-		}, `error: you cannot create pods/portforward in namespace "team-a"`},
-		"not ready": {func(api *fakeapi.Server) {
-			servedStack(t, api, starterSpec(),
-				object{"conditions": []any{object{"type": "Ready", "reason": "SecretNotFound", "message": "Secret s is missing"}}},
-				backend)
-			api.PutList(t, pathOfPods, "v1", "PodList")
-		}, `error: no pod of stack "my" in namespace "team-a" is ready: SecretNotFound: Secret s is missing; see kubectl llamastack status my -n team-a`},
-		"new": {func(api *fakeapi.Server) {
-			servedStack(t, api, starterSpec(), nil, backend)
-			api.PutList(t, pathOfPods, "v1", "PodList")
-		}, "is ready: the operator has not reconciled the stack yet"},
-		"scaled to 0": {func(api *fakeapi.Server) {
-			servedStack(t, api, object{"distribution": object{"name": "starter"}, "workload": object{"replicas": 0}}, nil,
-				backend)
-			api.PutList(t, pathOfPods, "v1", "PodList")
-		}, "is ready: the stack is scaled to 0 replicas"},
+		}, want: notReady},
+		"no right to forward ports": {
+			prepare: func(api *fakeapi.Server) { api.Deny(pathOfPods + "/my-1/portforward") },
+			want:    `error: you cannot create pods/portforward in namespace "team-a"`,
+		},
+		"not ready": {
+			status: object{"conditions": []any{
+				object{"type": "Ready", "reason": "SecretNotFound", "message": "Secret s is missing"},
+			}},
+			prepare: noPods, want: notReady + ": SecretNotFound: Secret s is missing; see kubectl llamastack status my -n team-a",
+		},
+		"new": {prepare: noPods, want: "is ready: the operator has not reconciled the stack yet"},
+		"scaled to 0": {
+			spec:    object{"distribution": object{"name": "starter"}, "workload": object{"replicas": 0}},
+			prepare: noPods, want: "is ready: the stack is scaled to 0 replicas",
+		},
 	} {
 		for _, verb := range []string{"open", "chat"} {
 			t.Run(verb+" "+name, func(t *testing.T) {
 				api := fakeapi.Start(t)
-				tc.prepare(api)
-				got := run(t, "", verb, "my", "--kubeconfig", api.Kubeconfig)
-				if got.code != 1 || got.out != "" || !strings.Contains(got.err, tc.want) {
-					t.Errorf("exit code %d, output %q, messages:\n%s", got.code, got.out, got.err)
+				if tc.spec == nil {
+					tc.spec = starterSpec()
 				}
+				servedStack(t, api, tc.spec, tc.status, backend)
+				tc.prepare(api)
+				run(t, "", verb, "my", "--kubeconfig", api.Kubeconfig).refuses(t, 1, tc.want)
 			})
 		}
 	}
@@ -394,21 +377,15 @@ func TestOpen(t *testing.T) {
 	}
 	url := strings.TrimSpace(out.String())
 	request, err := http.NewRequestWithContext(context.Background(), http.MethodGet, url+"/v1/models", http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	body, _ := io.ReadAll(response.Body)
 	response.Body.Close()
 	if string(body) != oneModel {
 		t.Errorf("got %q", body)
 	}
-	if err := syscall.Kill(os.Getpid(), syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Kill(os.Getpid(), syscall.SIGINT))
 	if code := <-ended; code != 0 || !strings.Contains(messages.String(), "is forwarded to pod my-1; press Ctrl-C to end the command") {
 		t.Errorf("exit code %d, messages:\n%s", code, messages.String())
 	}

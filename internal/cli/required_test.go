@@ -29,13 +29,9 @@ var otherwiseInTypes = []string{
 // otherwiseInTypes.
 func TestMissingIsWhatTheDefinitionRequires(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(testutil.Root(), "config/crd/bases/llamastack.io_llamastackdistributions.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var definition apiextensionsv1.CustomResourceDefinition
-	if err := yaml.Unmarshal(data, &definition); err != nil {
-		t.Fatal(err)
-	}
+	must(t, yaml.Unmarshal(data, &definition))
 	objects := 0
 	for _, version := range definition.Spec.Versions {
 		if version.Name == v1alpha1.GroupVersion.Version {

@@ -13,9 +13,7 @@ func operatorConfig(t *testing.T, data string) string {
 	file := filepath.Join(t.TempDir(), "operator.yaml")
 	text := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}\ndata: {image-overrides: 'starter: wrong:1'}\n---\n" +
 		"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: llama-stack-operator-config, namespace: anywhere}\ndata:\n" + data
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte(text), 0o600))
 	return file
 }
 
@@ -46,9 +44,7 @@ func TestOperatorConfigGivesTheImages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			mine := "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine}\ndata: {config.yaml: '{distro_name: a, providers: {}}'}\n"
 			got := run(t, stack(tc.spec)+mine, "render", "-f", "-", "-o", "objects", "--operator-config", file)
-			if got.code != 0 {
-				t.Fatalf("exit code %d\n%s", got.code, got.err)
-			}
+			got.mustExit(t, 0)
 			contains(t, got.out, "image: "+tc.image+"\n")
 			if strings.Contains(got.err, "does not read the labels") != (tc.note != "") {
 				t.Errorf("messages:\n%s", got.err)
@@ -57,9 +53,7 @@ func TestOperatorConfigGivesTheImages(t *testing.T) {
 		})
 	}
 	checked := run(t, stack("{distribution: {name: team}, "+vllm+"}"), "render", "-f", "-", "--operator-config", file)
-	if checked.code != 1 {
-		t.Errorf("exit code %d, want 1", checked.code)
-	}
+	checked.exits(t, 1)
 	contains(t, checked.err, `spec.distribution.name: "mirror.example.com/team:0.7.3": this command does not read the base configuration of an image`)
 	upgraded := run(t, stack("{distribution: {name: starter}, "+vllm+"}"), "upgrade-check", "-f", "-", "--to", "0.8",
 		"--operator-config", file)
@@ -71,9 +65,7 @@ func TestBounds(t *testing.T) {
 	file := operatorConfig(t, "  bounds: '[{namespaces: [team-a], images: [quay.io/team], podTemplate: false}]'\n")
 	bounded := strings.Replace(stack("{distribution: {name: starter}, workload: {overrides: {podTemplate: {spec: {priorityClassName: high}}}}}"), "metadata: {", "metadata: {namespace: team-a, ", 1)
 	got := run(t, bounded, "validate", "-f", "-", "--operator-config", file)
-	if got.code != 1 {
-		t.Errorf("exit code %d, want 1", got.code)
-	}
+	got.exits(t, 1)
 	contains(t, got.err, `spec.distribution: the image "`, `use an image from quay.io/team`, "spec.workload.overrides.podTemplate: is not allowed in this namespace")
 	if got := run(t, strings.Replace(bounded, "team-a", "team-b", 1), "validate", "-f", "-", "--operator-config",
 		file); got.code != 0 {
@@ -100,9 +92,7 @@ func TestBoundsByLabel(t *testing.T) {
 		"no namespace": {bounded, 0, "so this command checks the stack as if the namespace had no labels; add a manifest of the namespace to the files"},
 	} {
 		got := run(t, tc.manifests, "validate", "-f", "-", "--operator-config", file)
-		if got.code != tc.code {
-			t.Errorf("%s: exit code %d, want %d\n%s", name, got.code, tc.code, got.err)
-		}
+		got.exits(t, tc.code, name)
 		contains(t, got.err, tc.want)
 		if warned := strings.Contains(got.err, "are not known"); warned != (name == "no namespace") {
 			t.Errorf("%s: %s", name, got.err)
@@ -122,23 +112,17 @@ func TestOperatorConfigRefuses(t *testing.T) {
 
 	unread := operatorConfig(t, "  image-override: 'starter: a:1'\n")
 	got = run(t, valid, "validate", "-f", "-", "--operator-config", unread)
-	if got.code != 0 {
-		t.Errorf("exit code %d, want 0\n%s", got.code, got.err)
-	}
+	got.exits(t, 0)
 	contains(t, got.err, `warning: `+unread+`: llama-stack-operator-config: image-override: unknown key; did you mean "image-overrides"?; the key has no effect`)
 
 	empty, twice := filepath.Join(t.TempDir(), "empty.yaml"), operatorConfig(t, overrides)
 	data, err := os.ReadFile(twice)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for file, content := range map[string]string{
 		empty: "kind: ConfigMap\n",
 		twice: string(data) + "---\n" + string(data),
 	} {
-		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(file, []byte(content), 0o600))
 	}
 	for file, want := range map[string]string{
 		empty: empty + ` does not contain ConfigMap "llama-stack-operator-config"` +
@@ -148,9 +132,6 @@ func TestOperatorConfigRefuses(t *testing.T) {
 		"nowhere.yaml": "nowhere.yaml",
 	} {
 		got := run(t, valid, "render", "-f", "-", "--operator-config", file)
-		if got.code != 2 || got.out != "" {
-			t.Errorf("%s: exit code %d, want 2", file, got.code)
-		}
-		contains(t, got.err, "--operator-config: ", want)
+		got.refuses(t, 2, "--operator-config: ", want)
 	}
 }

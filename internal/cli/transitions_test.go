@@ -74,16 +74,12 @@ func TestTransitionsOfVolumes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(write(t, map[string]string{"before.yaml": tc.before}), "before.yaml")
 			got := run(t, tc.after, "validate", "-f", "-", "--previous", file)
-			if got.code != tc.code {
-				t.Errorf("exit code %d, want %d", got.code, tc.code)
-			}
+			got.exits(t, tc.code)
 			contains(t, got.err, tc.want)
 		})
 	}
 	file := filepath.Join(write(t, map[string]string{"before.yaml": newer("size: 20Gi")}), "before.yaml")
 	compared := run(t, newer("size: 5Gi"), "diff", "-f", "-", "--previous", file)
 	contains(t, compared.err, "error: standard input: demo: spec.workload.storage.size: 5Gi is less than the 20Gi")
-	if compared.code != 2 {
-		t.Errorf("diff: exit code %d, want 2", compared.code)
-	}
+	compared.exits(t, 2, "diff")
 }

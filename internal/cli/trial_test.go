@@ -20,8 +20,6 @@ func refusedGPU() metav1.Status {
 	}).ErrStatus
 }
 
-const pathOfPodsOfA = "/api/v1/namespaces/team-a/pods"
-
 // TestServer checks that validate --dry-run=server and diff report the API server's answers in the same words, with
 // the field of the stack, and what they report if the user lacks permissions.
 func TestServer(t *testing.T) {
@@ -48,12 +46,12 @@ func TestServer(t *testing.T) {
 			want: `spec.server.containerSpec.resources.limits[example.com/gpu]: the API server rejects Deployment "demo"`,
 		},
 		"a quota": {
-			manifest: stack(spec), rejections: map[string]metav1.Status{pathOfPodsOfA: quota}, diff: 1,
+			manifest: stack(spec), rejections: map[string]metav1.Status{pathOfPods: quota}, diff: 1,
 			want: `the API server currently rejects Pod "demo": exceeded quota: full, requested: pods=1`,
 		},
 		"no permission": {
 			manifest: stack(spec), diff: 1,
-			rejections: map[string]metav1.Status{pathOfPodsOfA: forbidden, deployment: forbidden},
+			rejections: map[string]metav1.Status{pathOfPods: forbidden, deployment: forbidden},
 			want:       `Deployment "demo", Pod "demo" not judged by the API server: a dry run needs the permissions`,
 		},
 	} {
@@ -69,9 +67,7 @@ func TestServer(t *testing.T) {
 				code int
 			}{{"validate --dry-run=server -f -", tc.validate}, {"diff -f -", tc.diff}} {
 				got := c.run(t, tc.manifest, strings.Fields(command.line)...)
-				if got.code != command.code {
-					t.Errorf("%s: exit code %d, want %d\n%s", command.line, got.code, command.code, got.err)
-				}
+				got.exits(t, command.code, command.line)
 				contains(t, got.out+got.err, tc.want)
 				if !slices.Contains(c.requests, dryRun+" "+deployment) {
 					t.Errorf("%s: the API server was not asked: %q", command.line, c.requests)

@@ -27,16 +27,14 @@ func TestUpgradeCheckAnswers(t *testing.T) {
 	} {
 		result := run(t, "", append([]string{"upgrade-check", "-f", filepath.Join(folder, tc.file+".yaml")},
 			strings.Fields(tc.args)...)...)
-		if result.code != tc.code {
-			t.Errorf("%s: exit code %d, want %d\n%s", name, result.code, tc.code, result.err)
-		}
+		result.exits(t, tc.code, name)
 		got[name+".txt"] = []byte(result.out)
 	}
 	golden.Dir(t, filepath.Join(folder, "want"), got)
 }
 
 func TestUpgradeCheckSelection(t *testing.T) {
-	for name, tc := range map[string]struct {
+	for _, tc := range map[string]struct {
 		args []string
 		want string
 	}{
@@ -47,9 +45,6 @@ func TestUpgradeCheckSelection(t *testing.T) {
 		"folder and all namespaces": {[]string{"-k", "a", "-A"}, "none of the others can be"},
 	} {
 		got := run(t, "", append([]string{"upgrade-check", "--to", "1.5"}, tc.args...)...)
-		if got.code != 2 || got.out != "" {
-			t.Errorf("%s: exit code %d, want 2", name, got.code)
-		}
-		contains(t, got.err, tc.want)
+		got.refuses(t, 2, tc.want)
 	}
 }

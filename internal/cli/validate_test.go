@@ -38,9 +38,7 @@ spec:
 func validateJSON(t *testing.T, code int, stdin string, args ...string) findings.Report {
 	t.Helper()
 	got := run(t, stdin, append([]string{"validate", "-o", "json"}, args...)...)
-	if got.code != code {
-		t.Fatalf("exit code %d, want %d\n%s", got.code, code, got.err)
-	}
+	got.mustExit(t, code)
 	var report findings.Report
 	if err := json.Unmarshal([]byte(got.out), &report); err != nil {
 		t.Fatalf("%v\n%s", err, got.out)
@@ -144,9 +142,7 @@ func TestValidateBrokenFile(t *testing.T) {
 		},
 	} {
 		got := run(t, "", append([]string{"validate"}, args...)...)
-		if got.code != 1 {
-			t.Errorf("exit code %d", got.code)
-		}
+		got.exits(t, 1)
 		contains(t, got.err, "ok: "+filepath.Join(folder, "a.yaml")+": demo",
 			"ok: "+filepath.Join(folder, "c.yaml")+": other",
 			"error: "+filepath.Join(folder, "b.yaml")+":4:1: is not valid YAML: line 4: ", "is not YAML: line 5: only a comment can follow --- at the beginning of a document")
@@ -160,9 +156,7 @@ func TestValidateNothing(t *testing.T) {
 		t.Errorf("got %+v", report)
 	}
 	got := run(t, "", "validate", "-f", "-", "-o", "sarf")
-	if got.code != 2 {
-		t.Errorf("exit code %d", got.code)
-	}
+	got.exits(t, 2)
 	contains(t, got.err, `--output: "sarf" is not a valid value; use one of text, json, sarif, github; did you mean "sarif"?`)
 	got = run(t, "", "validate", "-f", samples, "--as", "alice")
 	contains(t, got.err, "--as: the command connects to a cluster only with --dry-run=server; set --dry-run=server, or remove --as")
@@ -181,9 +175,7 @@ func TestSelector(t *testing.T) {
 		{"a in (", `--selector "a in (": `, 2},
 	} {
 		got := run(t, two, "validate", "-f", "-", "-l", tc.selector)
-		if got.code != tc.code {
-			t.Errorf("%q: exit code %d\n%s", tc.selector, got.code, got.err)
-		}
+		got.exits(t, tc.code, tc.selector)
 		contains(t, got.err, tc.want)
 	}
 }
@@ -192,9 +184,7 @@ func TestSelector(t *testing.T) {
 func fakeKubectl(t *testing.T, script string) {
 	t.Helper()
 	folder := t.TempDir()
-	if err := os.WriteFile(filepath.Join(folder, "kubectl"), []byte("#!/bin/sh\n"+script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(folder, "kubectl"), []byte("#!/bin/sh\n"+script), 0o700))
 	t.Setenv("PATH", folder+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
@@ -208,9 +198,7 @@ func TestKustomize(t *testing.T) {
 		"validate": nil, "render": {"-o", "config"}, "upgrade-check": {"--to", "0.8"}, "convert": {"--to", "v1alpha1"},
 	} {
 		got := run(t, "", append([]string{verb, "-k", folder}, more...)...)
-		if got.code != 0 {
-			t.Errorf("%s: exit code %d\n%s", verb, got.code, got.err)
-		}
+		got.exits(t, 0, verb)
 	}
 	report := validateJSON(t, 1, "", "-k", folder, "-f", filepath.Join(folder, "wrong.yaml"))
 	if report.Stacks[0].File == "" || report.Stacks[1].File != "" || report.Stacks[1].Origin != "kustomize "+folder ||
@@ -222,9 +210,7 @@ func TestKustomize(t *testing.T) {
 func TestKustomizeRefuses(t *testing.T) {
 	folder := t.TempDir()
 	missing := run(t, "", "validate", "-k", filepath.Join(folder, "none"))
-	if missing.code != 2 {
-		t.Errorf("missing folder: exit code %d", missing.code)
-	}
+	missing.exits(t, 2, "missing folder")
 	contains(t, missing.err, "--kustomize: ", "is not a folder; use a folder that contains a kustomization.yaml")
 
 	for _, printed := range []string{ // kubectl, kustomize, and a kubectl that logs its errors print these messages
@@ -233,26 +219,20 @@ func TestKustomizeRefuses(t *testing.T) {
 	} {
 		fakeKubectl(t, "echo '"+printed+"' >&2; exit 1")
 		failed := run(t, "", "validate", "-k", folder)
-		if failed.code != 1 {
-			t.Errorf("a build that fails: exit code %d", failed.code)
-		}
+		failed.exits(t, 1, "a build that fails")
 		contains(t, failed.err, "error: kustomize "+folder+": unable to find \"a\"\n", "the kustomization cannot be built")
 	}
 
 	t.Setenv("PATH", folder)
 	none := run(t, "", "validate", "-k", folder)
-	if none.code != 2 {
-		t.Errorf("no kubectl: exit code %d", none.code)
-	}
+	none.exits(t, 2, "no kubectl")
 	contains(t, none.err, "--kustomize: neither kubectl nor kustomize is on the PATH")
 }
 
 // The pre-commit hook validates the files in a commit. Most of these files do not contain a stack.
 func TestPreCommitHook(t *testing.T) {
 	data, err := os.ReadFile("../../.pre-commit-hooks.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var hooks []struct{ ID, Name, Description, Entry, Language, Exclude string }
 	if err := yaml.Unmarshal(data, &hooks); err != nil || len(hooks) != 1 {
 		t.Fatalf("%d hooks, %v", len(hooks), err)
@@ -280,8 +260,6 @@ func TestPreCommitHook(t *testing.T) {
 		for _, file := range tc.files {
 			args = append(args, filepath.Join(folder, file))
 		}
-		if got := run(t, "", args...); got.code != tc.code {
-			t.Errorf("%q: exit code %d\n%s", tc.files, got.code, got.err)
-		}
+		run(t, "", args...).exits(t, tc.code, tc.files)
 	}
 }

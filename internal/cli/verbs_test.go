@@ -34,9 +34,7 @@ func fields(t *testing.T, table string, begin ...string) []string {
 
 func TestProviders(t *testing.T) {
 	got := run(t, "", "providers", "--release", "0.7", "--api", "inference")
-	if got.code != 0 {
-		t.Fatal(got.err)
-	}
+	got.mustExit(t, 0)
 	if line := fields(t, got.out, "inference", "remote::vllm"); strings.Join(line[2:4], " ") != "base_url api_token" {
 		t.Errorf("the line of vllm is %q", line)
 	}
@@ -53,13 +51,9 @@ func TestProviders(t *testing.T) {
 	contains(t, two.out, "inline::milvus", "remote::milvus", "supplied")
 
 	var listed []struct{ API, Type string }
-	if err := json.Unmarshal([]byte(run(t, "", "providers", "--release", "1.5", "-o", "json").out), &listed); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(run(t, "", "providers", "--release", "1.5", "-o", "json").out), &listed))
 	match, err := release.Lookup("1.5")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	count := 0
 	for _, api := range match.Release.APIs() {
 		count += len(match.Release.ProviderTypes(api))
@@ -86,27 +80,19 @@ func TestProvidersRefuses(t *testing.T) {
 		{[]string{"-o", "xml"}, `--output: "xml" is not a valid value; use one of table, json, yaml`},
 	} {
 		got := run(t, "", append([]string{"providers"}, tc.args...)...)
-		if got.code != 2 || got.out != "" {
-			t.Errorf("%v: exit code %d, output %q", tc.args, got.code, got.out)
-		}
-		contains(t, got.err, tc.want)
+		got.refuses(t, 2, tc.want)
 	}
 }
 
 func TestRenderExplain(t *testing.T) {
 	got := run(t, stack(simple), "render", "-f", "-", "--explain")
-	if got.code != 0 {
-		t.Fatal(got.err)
-	}
+	got.mustExit(t, 0)
 	line := fields(t, got.out, "registered_resources.models[0].model_id")
 	if line[1] != "m" || line[2] != "spec.resources.models[0]" {
 		t.Errorf("the line of the model is %q", line)
 	}
 	var values []struct{ Path, Value, Origin string }
-	if err := json.Unmarshal([]byte(run(t, stack(simple), "render", "-f", "-", "--explain", "-o", "json").out),
-		&values); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(run(t, stack(simple), "render", "-f", "-", "--explain", "-o", "json").out), &values))
 	config := run(t, stack(simple), "render", "-f", "-", "-o", "config").out
 	for _, value := range values {
 		if value.Path == "" || value.Origin == "" || !strings.Contains(config, strings.SplitN(value.Value, "\n", 2)[0]) {
@@ -116,9 +102,7 @@ func TestRenderExplain(t *testing.T) {
 	if len(values) < 100 {
 		t.Errorf("%d values explained", len(values))
 	}
-	if wrong := run(t, stack(simple), "render", "-f", "-", "--explain", "-o", "config"); wrong.code != 2 {
-		t.Errorf("--explain -o config: exit code %d, want 2", wrong.code)
-	}
+	run(t, stack(simple), "render", "-f", "-", "--explain", "-o", "config").exits(t, 2, "--explain -o config")
 	// The spec does not change the configuration, so the operator generates no configuration.
 	contains(t, run(t, stack("{distribution: {name: starter}}"), "render", "-f", "-", "--explain").out,
 		"generates no configuration")
@@ -127,15 +111,9 @@ func TestRenderExplain(t *testing.T) {
 func TestRenderRelease(t *testing.T) {
 	line := release.DefaultLine()
 	got := run(t, stack(simple), "render", "-f", "-", "-o", "config", "--release", line)
-	if got.code != 0 {
-		t.Fatal(got.err)
-	}
+	got.mustExit(t, 0)
 	contains(t, got.out, "# Server release: "+line)
-	unknown := run(t, stack(simple), "render", "-f", "-", "--release", "9.9")
-	if unknown.code != 2 || unknown.out != "" {
-		t.Errorf("exit code %d, output %q", unknown.code, unknown.out)
-	}
-	contains(t, unknown.err, `"9.9"`)
+	run(t, stack(simple), "render", "-f", "-", "--release", "9.9").refuses(t, 2, `"9.9"`)
 }
 
 // If the model name in the spec is not the name that clients must use, a note reports the name for clients.
@@ -162,9 +140,7 @@ func TestExternalProviders(t *testing.T) {
 	const external = `externalProviders: {inference: [{providerId: openai, image: "r/a:1", config: {a: 1}}]}`
 	for _, verb := range []string{"render", "validate"} {
 		got := run(t, stack("{distribution: {name: starter}, "+external+"}"), verb, "-f", "-")
-		if got.code != 0 {
-			t.Errorf("%s: exit code %d", verb, got.code)
-		}
+		got.exits(t, 0, verb)
 		contains(t, got.err, "note: standard input: demo: spec."+note,
 			`warning: standard input: demo: spec.externalProviders.inference[0].providerId: the external provider "openai" replaces the configuration's own provider of type remote::openai`)
 	}
@@ -179,13 +155,9 @@ func TestExternalProviders(t *testing.T) {
 func TestUpgradeCheck(t *testing.T) {
 	line := release.DefaultLine()
 	match, err := release.Lookup(line)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	got := run(t, stack(simple), "upgrade-check", "-f", "-", "--to", match.Release.Version)
-	if got.code != 0 {
-		t.Fatalf("exit code %d\n%s%s", got.code, got.out, got.err)
-	}
+	got.mustExit(t, 0)
 	contains(t, got.out, "demo: "+line+" to "+match.Release.Version+": starts")
 	contains(t, got.out, "needs action: nothing", " -> docker.io/ogxai/distribution-starter:"+match.Release.Version+"\n")
 	same := run(t, stack(simple), "upgrade-check", "-f", "-", "--from", match.Release.Version, "--to",
@@ -200,9 +172,7 @@ func TestUpgradeCheck(t *testing.T) {
 		t.Errorf("a release compared with itself: %v, %s", err, same.out)
 	}
 	unknown := run(t, stack(simple), "upgrade-check", "-f", "-", "--to", "9.9")
-	if unknown.code != 1 {
-		t.Errorf("exit code %d, want 1", unknown.code)
-	}
+	unknown.exits(t, 1)
 	contains(t, unknown.out, "would not start", "(prevents the upgrade)", `"9.9"`)
 	contains(t, unknown.err, "1 of 1 stacks would not start on release 9.9")
 }
@@ -211,15 +181,11 @@ func TestUpgradeCheck(t *testing.T) {
 func TestDocumentation(t *testing.T) {
 	const folder = "../../docs/reference/cli/"
 	index, err := os.ReadFile(folder + "README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, verb := range leaves(cli.NewCommand(cli.Streams{}, "test")) {
 		file := strings.ReplaceAll(verb, " ", "-") + ".md"
 		page, err := os.ReadFile(folder + file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		contains(t, string(index), "[`"+verb+"`]("+file+")")
 		contains(t, string(page), "# "+verb+"\n", "## Exit codes\n")
 		text := run(t, "", append(strings.Fields(verb), "--help")...).out

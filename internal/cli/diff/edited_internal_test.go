@@ -18,10 +18,7 @@ func TestMergeFields(t *testing.T) {
 			fields{"b": 1},
 		},
 		"a field of another client": {
-			fields{"a": 1},
-			fields{"a": 1},
-			fields{"a": 1, "b": 1},
-			fields{"a": 1, "b": 1},
+			fields{"a": 1}, fields{"a": 1}, fields{"a": 1, "b": 1}, fields{"a": 1, "b": 1},
 		},
 		"a field of another client that the manifest sets": {fields{}, fields{"b": 2}, fields{"b": 1}, fields{"b": 2}},
 		"fields of an object": {

@@ -35,22 +35,14 @@ const (
 func archive(t *testing.T) fs.FS {
 	t.Helper()
 	packed, err := os.ReadFile(dataFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	decoder, err := zstd.NewReader(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer decoder.Close()
 	data, err := decoder.DecodeAll(packed, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	files, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return files
 }
 
@@ -58,17 +50,11 @@ func archive(t *testing.T) fs.FS {
 func withRows(t *testing.T) *release.Release {
 	t.Helper()
 	data, err := fs.ReadFile(archive(t), "0.7.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	document := map[string]any{}
-	if err := json.Unmarshal(data, &document); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(data, &document))
 	row := func(text string) (value any) {
-		if err := json.Unmarshal([]byte(text), &value); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(text), &value))
 		return value
 	}
 	providers := document["providers"].(map[string]any)["inference"].(map[string]any)
@@ -81,9 +67,7 @@ func withRows(t *testing.T) *release.Release {
 		t.Fatal(err)
 	}
 	rel, err := release.Decode(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return rel
 }
 
@@ -139,9 +123,7 @@ func builtWith(t *testing.T, rel *release.Release, provider string) string {
 	t.Helper()
 	object := &v1alpha2.LlamaStackDistribution{}
 	text := "metadata: {name: demo, namespace: default}\nspec: {distribution: {name: starter}, providers: {inference: {" + provider + "}}}"
-	if err := yaml.UnmarshalStrict([]byte(text), object); err != nil {
-		t.Fatal(err)
-	}
+	must(t, yaml.UnmarshalStrict([]byte(text), object))
 	starter, _ := rel.Distribution("starter")
 	base := []byte(starter.YAML)
 	found := dryrun.Outcome{}
@@ -162,4 +144,12 @@ func builtWith(t *testing.T, rel *release.Release, provider string) string {
 		found.Warnings[i] = "warning: " + warning
 	}
 	return strings.Join(found.Warnings, "\n") + "\n" + string(built.Config)
+}
+
+// must ends the test with an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

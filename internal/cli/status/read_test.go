@@ -38,10 +38,8 @@ contexts: [{name: c, context: {cluster: c}}]}`, server.URL)
 		ObjectMeta: metav1.ObjectMeta{Name: "my", Namespace: "team-a"},
 		Spec: v1alpha2.LlamaStackDistributionSpec{
 			OverrideConfig: &v1alpha2.OverrideConfigSource{ConfigMapName: "own"},
-			Workload: &v1alpha2.WorkloadSpec{
-				Storage: &v1alpha2.VolumeSpec{}, Autoscaling: &v1alpha2.AutoscalingSpec{},
-			},
-			Networking: &v1alpha2.NetworkingSpec{Expose: &v1alpha2.Expose{}},
+			Workload:       &v1alpha2.WorkloadSpec{Storage: &v1alpha2.VolumeSpec{}, Autoscaling: &v1alpha2.AutoscalingSpec{}},
+			Networking:     &v1alpha2.NetworkingSpec{Expose: &v1alpha2.Expose{}},
 		},
 	}
 	facts, err := status.Read(t.Context(), cluster, stack)

@@ -37,6 +37,7 @@ func healthy() *facts {
 	f.Stack = &v1alpha2.LlamaStackDistribution{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "team-a", Name: "my", UID: "stack", Generation: 3, CreationTimestamp: ago(48 * time.Hour),
 	}}
+	unchecked := v1alpha2.ProviderHealthStatus{Status: "Not Implemented"}
 	f.Stack.Status = v1alpha2.LlamaStackDistributionStatus{
 		Phase: v1alpha2.PhaseReady, ObservedGeneration: 3, ServiceURL: "http://my-service.team-a.svc:8321",
 		ResolvedDistribution: &v1alpha2.ResolvedDistribution{
@@ -45,18 +46,8 @@ func healthy() *facts {
 		},
 		Version: &v1alpha2.VersionStatus{OperatorVersion: "v1.0.0", LlamaStackServerVersion: "0.7.3"},
 		DistributionConfig: &v1alpha2.DistributionConfigStatus{Providers: []v1alpha2.ProviderInfo{
-			{
-				API:          "inference",
-				ProviderID:   "vllm",
-				ProviderType: "remote::vllm",
-				Health:       v1alpha2.ProviderHealthStatus{Status: "Not Implemented"},
-			},
-			{
-				API:          "vector_io",
-				ProviderID:   "faiss",
-				ProviderType: "inline::faiss",
-				Health:       v1alpha2.ProviderHealthStatus{Status: "Not Implemented"},
-			},
+			{API: "inference", ProviderID: "vllm", ProviderType: "remote::vllm", Health: unchecked},
+			{API: "vector_io", ProviderID: "faiss", ProviderType: "inline::faiss", Health: unchecked},
 		}},
 	}
 	f.condition(v1alpha2.ConditionReady, "True", v1alpha2.ReasonMinimumReplicasAvailable,
@@ -126,9 +117,8 @@ func (f *facts) pods(phase corev1.PodPhase, number int, container *corev1.Contai
 	set := f.ReplicaSets[len(f.ReplicaSets)-1].Name
 	for range number {
 		pod := corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-			Name: fmt.Sprintf("%s-abcd%d", set,
-				len(f.Pods)+2), Labels: names.Selector("my"), OwnerReferences: owned("ReplicaSet", set, set),
-			CreationTimestamp: ago(3 * time.Hour),
+			Name: fmt.Sprintf("%s-abcd%d", set, len(f.Pods)+2), Labels: names.Selector("my"),
+			OwnerReferences: owned("ReplicaSet", set, set), CreationTimestamp: ago(3 * time.Hour),
 		}}
 		pod.Status.Phase = phase
 		switch {
@@ -171,10 +161,10 @@ var cases = map[string]*status.Facts{
 		f.Stack.Status.RouteURL = "https://my-team-a-3f2c.apps.example.com"
 		f.Claims = []corev1.PersistentVolumeClaim{
 			{ObjectMeta: metav1.ObjectMeta{Name: "my-pvc"}, Spec: corev1.PersistentVolumeClaimSpec{
-				StorageClassName: ptr.To(
-					"standard",
-				),
-				Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{"storage": resource.MustParse("10Gi")}},
+				StorageClassName: ptr.To("standard"),
+				Resources: corev1.VolumeResourceRequirements{
+					Requests: corev1.ResourceList{"storage": resource.MustParse("10Gi")},
+				},
 			}, Status: corev1.PersistentVolumeClaimStatus{
 				Phase: corev1.ClaimBound, Capacity: corev1.ResourceList{"storage": resource.MustParse("5Gi")},
 			}},
@@ -183,9 +173,7 @@ var cases = map[string]*status.Facts{
 			{Object: map[string]any{"kind": "Ingress", "metadata": map[string]any{"name": "my-ingress"}}},
 		}
 		f.Autoscaler = &autoscalingv2.HorizontalPodAutoscaler{
-			ObjectMeta: metav1.ObjectMeta{
-				Name: "my-hpa",
-			}, Spec: autoscalingv2.HorizontalPodAutoscalerSpec{MaxReplicas: 5},
+			ObjectMeta: metav1.ObjectMeta{Name: "my-hpa"}, Spec: autoscalingv2.HorizontalPodAutoscalerSpec{MaxReplicas: 5},
 			Status: autoscalingv2.HorizontalPodAutoscalerStatus{CurrentReplicas: 2, DesiredReplicas: 3},
 		}
 		f.Stack.Status.ExternalProviders = []v1alpha2.ExternalProviderStatus{
@@ -204,19 +192,14 @@ var cases = map[string]*status.Facts{
 			condition(v1alpha2.ConditionDeploymentUpdated, "Unknown", v1alpha2.ReasonDeploymentPaused, "The stack is paused")
 	}),
 	"being-deleted": with(func(f *facts) {
-		f.Stack.DeletionTimestamp, f.Stack.Finalizers = ptr.To(
-			ago(2*time.Hour),
-		), []string{
-			"foregroundDeletion",
-			"example.com/backup",
-		}
+		f.Stack.DeletionTimestamp = ptr.To(ago(2 * time.Hour))
+		f.Stack.Finalizers = []string{"foregroundDeletion", "example.com/backup"}
 		f.Flags = " --context prod"
 	}),
 	"being-deleted-recently": with(func(f *facts) { f.Stack.DeletionTimestamp = ptr.To(ago(3 * time.Second)) }),
 	"scaled-to-zero": with(func(f *facts) {
 		f.deployment(0, 0).replicaSet(3, 0, 0)
-		f.condition(v1alpha2.ConditionReady, "True", v1alpha2.ReasonScaledToZero,
-			"Scaled to zero replicas, as requested")
+		f.condition(v1alpha2.ConditionReady, "True", v1alpha2.ReasonScaledToZero, "Scaled to zero replicas, as requested")
 	}),
 	"of-the-previous-operator": with(func(f *facts) {
 		f.Stack.Status.ObservedGeneration, f.Stack.Status.Version.OperatorVersion = 0, "0.4.0"
@@ -227,10 +210,7 @@ var cases = map[string]*status.Facts{
 	}),
 	"no-operator": with(func(f *facts) {
 		f.Stack.Generation, f.Stack.ManagedFields = 4, []metav1.ManagedFieldsEntry{
-			{
-				Manager: "kubectl",
-				Time:    ptr.To(ago(10 * time.Minute)),
-			}, {Subresource: "status", Time: ptr.To(ago(0))},
+			{Manager: "kubectl", Time: ptr.To(ago(10 * time.Minute))}, {Subresource: "status", Time: ptr.To(ago(0))},
 		}
 	}),
 	"never-observed": with(func(f *facts) {
@@ -252,11 +232,7 @@ var cases = map[string]*status.Facts{
 			"1/2 replicas available with current config")
 	}),
 	"rollout-stuck": with(func(f *facts) {
-		f.deployment(2, 2).
-			replicaSet(3, 2, 2).
-			pods("Running", 2, nil).
-			replicaSet(4, 1, 0).
-			pods("Running", 1, crashing())
+		f.deployment(2, 2).replicaSet(3, 2, 2).pods("Running", 2, nil).replicaSet(4, 1, 0).pods("Running", 1, crashing())
 		f.notReady(v1alpha2.ConditionAvailable, v1alpha2.ReasonRolloutFailed, crash)
 	}),
 	"crash-loop": with(func(f *facts) {
@@ -277,21 +253,16 @@ var cases = map[string]*status.Facts{
 		c := crashing()
 		c.Name = "reconcile-registry"
 		f.Pods[0].Status.InitContainerStatuses = []corev1.ContainerStatus{*c}
-		f.Pods[0].Status.ContainerStatuses = []corev1.ContainerStatus{
-			{
-				Name:  "llama-stack",
-				State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "PodInitializing"}},
-			},
-		}
-		f.notReady(v1alpha2.ConditionAvailable, v1alpha2.ReasonRolloutFailed,
-			"0/1 replicas available with current config")
+		f.Pods[0].Status.ContainerStatuses = []corev1.ContainerStatus{{
+			Name: "llama-stack", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "PodInitializing"}},
+		}}
+		f.notReady(v1alpha2.ConditionAvailable, v1alpha2.ReasonRolloutFailed, "0/1 replicas available with current config")
 	}),
 	"image-cannot-be-pulled": with(func(f *facts) {
 		f.deployment(1, 0).replicaSet(4, 1, 0).pods("Pending", 1, &corev1.ContainerStatus{
 			Name: "llama-stack", Image: "example.com/a:1", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "not found"}},
 		})
-		f.notReady(v1alpha2.ConditionAvailable, v1alpha2.ReasonRolloutFailed,
-			"0/1 replicas available with current config")
+		f.notReady(v1alpha2.ConditionAvailable, v1alpha2.ReasonRolloutFailed, "0/1 replicas available with current config")
 	}),
 	"pending-pod": with(func(f *facts) {
 		f.deployment(1, 0).replicaSet(4, 1, 0).pods("Pending", 1, nil)
@@ -299,11 +270,8 @@ var cases = map[string]*status.Facts{
 			Type: corev1.PodScheduled, Status: "False", Reason: "Unschedulable", Message: "0/3 nodes are available: 3 Insufficient nvidia.com/gpu.",
 		}}
 		f.Deployment.Status.Conditions[0].Reason = "ReplicaSetUpdated"
-		f.notReady(
-			v1alpha2.ConditionAvailable,
-			v1alpha2.ReasonRolloutInProgress,
-			`0/1 replicas available with current config: pod "my-4c9d8b7f6-abcd2" cannot be scheduled: 0/3 nodes are available: 3 Insufficient nvidia.com/gpu.`,
-		)
+		f.notReady(v1alpha2.ConditionAvailable, v1alpha2.ReasonRolloutInProgress,
+			`0/1 replicas available with current config: pod "my-4c9d8b7f6-abcd2" cannot be scheduled: 0/3 nodes are available: 3 Insufficient nvidia.com/gpu.`)
 	}),
 	"pending-pod-and-ended-pods": with(func(f *facts) {
 		ended := corev1.ContainerStatus{Name: "llama-stack", State: corev1.ContainerState{
@@ -321,10 +289,9 @@ var cases = map[string]*status.Facts{
 	"pods-lost-while-the-status-is-old": with(func(f *facts) {
 		f.deployment(2, 1).replicaSet(4, 2, 1).pods("Running", 1, nil)
 		f.Pods = append(f.Pods, f.Pods[0])
-		f.Pods[1].Name, f.Pods[1].Status.ContainerStatuses, f.Pods[1].Status.Conditions = "my-4c9d8b7f6-abcd9",
-			[]corev1.ContainerStatus{
-				*crashing(),
-			}, nil
+		f.Pods[1].Name = "my-4c9d8b7f6-abcd9"
+		f.Pods[1].Status.Conditions = nil
+		f.Pods[1].Status.ContainerStatuses = []corev1.ContainerStatus{*crashing()}
 	}),
 	"secret-missing": with(func(f *facts) {
 		f.notReady(v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonSecretNotFound,
@@ -342,29 +309,18 @@ var cases = map[string]*status.Facts{
 	}),
 	"provider-with-an-error": with(func(f *facts) {
 		f.Stack.Status.DistributionConfig.Providers[0].Health = v1alpha2.ProviderHealthStatus{
-			Status:  "Error",
-			Message: "the provider's own check fails",
+			Status: "Error", Message: "the provider's own check fails",
 		}
 	}),
 	"preflight-failed": with(func(f *facts) {
-		f.Pods = append(
-			f.Pods,
-			corev1.Pod{
-				ObjectMeta: metav1.ObjectMeta{
-					Name:              "my-preflight-1a2b3c4d",
-					Labels:            names.PreflightSelector("my"),
-					CreationTimestamp: ago(time.Minute),
-				},
-				Status: corev1.PodStatus{
-					Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{*crashing()},
-				},
+		f.Pods = append(f.Pods, corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{
+				Name: "my-preflight-1a2b3c4d", Labels: names.PreflightSelector("my"), CreationTimestamp: ago(time.Minute),
 			},
-		)
-		f.notReady(
-			v1alpha2.ConditionDeploymentUpdated,
-			v1alpha2.ReasonPreflightFailed,
-			`The change does not start in pod "my-preflight-1a2b3c4d": container "llama-stack" crashed with exit code 1`,
-		)
+			Status: corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{*crashing()}},
+		})
+		f.notReady(v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonPreflightFailed,
+			`The change does not start in pod "my-preflight-1a2b3c4d": container "llama-stack" crashed with exit code 1`)
 	}),
 	"no-right-to-read-pods": with(func(f *facts) {
 		f.Pods, f.ReplicaSets, f.Deployment = nil, nil, nil
@@ -387,9 +343,7 @@ func TestReport(t *testing.T) {
 				}
 			}
 			golden.Dir(t, filepath.Join("testdata", name), map[string][]byte{
-				"60.txt": []byte(
-					narrow,
-				), "110.txt": []byte(report.Text(110, false)), "verbose.txt": []byte(report.Text(0, true)),
+				"60.txt": []byte(narrow), "110.txt": []byte(report.Text(110, false)), "verbose.txt": []byte(report.Text(0, true)),
 			})
 		})
 	}

@@ -131,10 +131,7 @@ func TestSetRevertsDrift(t *testing.T) {
 		{"injected container", `{"spec":{"template":{"spec":{"containers":[{"name":"sidecar","image":"s"}]}}}}`, apply.Unchanged},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if err := b.client.Patch(t.Context(), deployment,
-				client.RawPatch(types.StrategicMergePatchType, []byte(tc.patch))); err != nil {
-				t.Fatal(err)
-			}
+			must(t, b.client.Patch(t.Context(), deployment, client.RawPatch(types.StrategicMergePatchType, []byte(tc.patch))))
 			if got := b.apply(t, b.child(t, deploymentText)); got[0] != tc.want {
 				t.Errorf("%s, want %s", got[0], tc.want)
 			}
@@ -147,26 +144,6 @@ func TestSetRevertsDrift(t *testing.T) {
 		"containers")
 	if len(containers) != 2 || b.get(t, deployments, "my").GetAnnotations()["theirs"] != "x" {
 		t.Errorf("a container of another manager is missing: %v", containers)
-	}
-}
-
-func TestSetRemovesUnwantedFields(t *testing.T) {
-	b := newBench(t)
-	b.apply(t, b.child(t, deploymentText))
-	smaller := b.child(t, deploymentText)
-	containers, _, _ := unstructured.NestedSlice(smaller.Object, "spec", "template", "spec", "containers")
-	delete(containers[0].(map[string]any), "readinessProbe")
-	if err := unstructured.SetNestedSlice(smaller.Object, containers, "spec", "template", "spec",
-		"containers"); err != nil {
-		t.Fatal(err)
-	}
-	if got := b.apply(t, smaller); got[0] != apply.Configured {
-		t.Errorf("%s, want configured", got[0])
-	}
-	containers, _, _ = unstructured.NestedSlice(b.get(t, deployments, "my").Object, "spec", "template", "spec",
-		"containers")
-	if probe := containers[0].(map[string]any)["readinessProbe"]; probe != nil {
-		t.Errorf("the readiness probe was not removed: %v", probe)
 	}
 }
 
@@ -221,9 +198,7 @@ func TestCheckOwnership(t *testing.T) {
 			b := newBench(t)
 			foreign := b.child(t, serviceText)
 			tc.foreign(b, foreign)
-			if err := b.client.Create(t.Context(), foreign); err != nil {
-				t.Fatal(err)
-			}
+			must(t, b.client.Create(t.Context(), foreign))
 			found, err := b.applier.CheckOwnership(t.Context(), b.owner,
 				[]*unstructured.Unstructured{b.child(t, configText), b.child(t, serviceText)})
 			if tc.want == "" {
@@ -240,13 +215,9 @@ func TestCheckOwnership(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			applied, err := b.applier.Set(t.Context(), b.owner, found)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if applied[1].Outcome != tc.want {
 				t.Errorf("%s, want %s", applied[1].Outcome, tc.want)
 			}
@@ -269,9 +240,7 @@ func TestCheckOwnershipOfAnImmutableName(t *testing.T) {
 			b := newBench(t)
 			taken := b.child(t, configText)
 			change(taken)
-			if err := b.client.Create(t.Context(), taken); err != nil {
-				t.Fatal(err)
-			}
+			must(t, b.client.Create(t.Context(), taken))
 			_, err := b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{b.child(t, configText)})
 			if taken, ok := errors.AsType[*apply.OwnershipConflict](err); !ok || taken.Name != "my-config-1" ||
 				taken.Differs != (name == "different data") {
@@ -288,19 +257,12 @@ func TestMigrateFieldOwnership(t *testing.T) {
 	b := newBench(t)
 	before := b.child(t, deploymentText)
 	before.SetAnnotations(map[string]string{"stale-by-update": "x"})
-	if err := b.client.Create(t.Context(), before, client.FieldOwner("old")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.client.Create(t.Context(), before, client.FieldOwner("old")))
 	stale := object(t, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: my, annotations: {stale-by-apply: x}}}`)
 	stale.SetNamespace(b.owner.Namespace)
-	if err := b.client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(stale),
-		client.FieldOwner("my")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(stale), client.FieldOwner("my")))
 	patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"theirs":"x"}}}`))
-	if err := b.client.Patch(t.Context(), b.get(t, deployments, "my"), patch, client.FieldOwner("somebody")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.client.Patch(t.Context(), b.get(t, deployments, "my"), patch, client.FieldOwner("somebody")))
 
 	b.apply(t, b.child(t, deploymentText))
 	if writes := b.counter.take(); writes != 2 {
@@ -317,9 +279,7 @@ func TestMigrateFieldOwnership(t *testing.T) {
 	}
 	// After the takeover, a manager that uses the old name is no longer treated as a predecessor.
 	patch = client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"later":"x"}}}`))
-	if err := b.client.Patch(t.Context(), live, patch, client.FieldOwner("old")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.client.Patch(t.Context(), live, patch, client.FieldOwner("old")))
 	if got := b.apply(t, b.child(t, deploymentText)); got[0] != apply.Unchanged {
 		t.Errorf("%s, want unchanged", got[0])
 	}
@@ -332,17 +292,13 @@ func TestMigrateFieldOwnership(t *testing.T) {
 	}
 	live.SetManagedFields(entries)
 	live.SetAnnotations(map[string]string{"theirs": "x", "later": "y"}) // a change to timestamps alone is ignored
-	if err := b.client.Update(t.Context(), live, client.FieldOwner("old")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.client.Update(t.Context(), live, client.FieldOwner("old")))
 	b.owner.PredecessorsUntil = metav1.NewTime(time.Now().Add(-time.Minute))
 	b.apply(t, b.child(t, deploymentText))
 	if diff := cmp.Diff(map[string]string{"theirs": "x"}, b.get(t, deployments, "my").GetAnnotations()); diff != "" {
 		t.Errorf("annotations after the downgrade and the upgrade (-want +got):\n%s", diff)
 	}
-	if err := b.client.Patch(t.Context(), b.get(t, deployments, "my"), patch, client.FieldOwner("old")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.client.Patch(t.Context(), b.get(t, deployments, "my"), patch, client.FieldOwner("old")))
 	if got := b.apply(t, b.child(t, deploymentText)); got[0] != apply.Unchanged {
 		t.Errorf("%s after the downgrade and the upgrade, want unchanged", got[0])
 	}
@@ -356,17 +312,12 @@ func TestTakeOverAgain(t *testing.T) {
 		"the predecessor applies": func(t *testing.T, b *bench) {
 			stale := object(t, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: my, annotations: {stale: x}}}`)
 			stale.SetNamespace(b.owner.Namespace)
-			if err := b.client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(stale),
-				client.FieldOwner("my")); err != nil {
-				t.Fatal(err)
-			}
+			must(t, b.client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(stale), client.FieldOwner("my")))
 		},
 		"the predecessor replaces": func(t *testing.T, b *bench) {
 			live := b.get(t, deployments, "my")
 			live.SetAnnotations(map[string]string{"stale": "x"})
-			if err := b.client.Update(t.Context(), live, client.FieldOwner("old")); err != nil {
-				t.Fatal(err)
-			}
+			must(t, b.client.Update(t.Context(), live, client.FieldOwner("old")))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -382,13 +333,9 @@ func TestTakeOverAgain(t *testing.T) {
 			writes(t, b)
 
 			inHand := b.get(t, deployments, "my")
-			if err := apply.TakeOver("Deployment", inHand, b.owner, manager); err != nil {
-				t.Fatal(err)
-			}
+			must(t, apply.TakeOver("Deployment", inHand, b.owner, manager))
 			desired, err := b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{wanted()})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for where, got := range map[string]client.Object{
 				"in the cluster": b.get(t, deployments, "my"), "from CheckOwnership": desired[0].Live,
 				"from TakeOver": inHand,
@@ -439,19 +386,13 @@ spec:
 	back := b.get(t, deployments, "my")
 	back.Object["spec"] = old.Object["spec"]
 	back.SetAnnotations(map[string]string{"elsewhere": "x"})
-	if err := b.client.Update(t.Context(), back, client.FieldOwner("rollout")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.client.Update(t.Context(), back, client.FieldOwner("rollout")))
 	patch := client.RawPatch(types.StrategicMergePatchType, []byte(`{"spec":{"template":{"metadata":{"annotations":{"theirs":"x"}}}}}`))
-	if err := b.client.Patch(t.Context(), back, patch, client.FieldOwner("somebody")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.client.Patch(t.Context(), back, patch, client.FieldOwner("somebody")))
 
 	wanted := b.child(t, text("2", "two"))
 	objects, err := b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{wanted})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	root, mark := []any{"spec", "template"}, []any{"metadata", "annotations", "mark"}
 	for range 2 { // there is no field to reclaim the second time
 		b.counter.take()
@@ -487,12 +428,8 @@ spec:
 func TestMigrateVolumeClaim(t *testing.T) {
 	b := newBench(t)
 	before := b.child(t, claimText)
-	if err := unstructured.SetNestedField(before.Object, "slow", "spec", "storageClassName"); err != nil {
-		t.Fatal(err)
-	}
-	if err := b.client.Create(t.Context(), before, client.FieldOwner("old")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, unstructured.SetNestedField(before.Object, "slow", "spec", "storageClassName"))
+	must(t, b.client.Create(t.Context(), before, client.FieldOwner("old")))
 	retained := b.child(t, claimText)
 	retained.SetOwnerReferences(nil)
 	b.apply(t, retained)
@@ -530,14 +467,10 @@ func TestStaleCache(t *testing.T) {
 		t.Errorf("written again while the cache lags behind: %s", got[0])
 	}
 
-	if err := b.client.Delete(t.Context(), old); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.client.Delete(t.Context(), old))
 	changed.SetAnnotations(map[string]string{"more": "y"})
 	found, err := b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{changed})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := b.applier.Set(t.Context(), b.owner, found); !apierrors.IsConflict(err) {
 		t.Errorf("apply to a deleted object: %v, want a conflict", err)
 	}
@@ -595,22 +528,16 @@ func TestPrune(t *testing.T) {
 		foreign, unlabeled, named(configText, "kept"), named(configText, "old"), named(serviceText, "old"),
 		named(claimText, "old"),
 	} {
-		if err := b.client.Create(t.Context(), object); err != nil {
-			t.Fatal(err)
-		}
+		must(t, b.client.Create(t.Context(), object))
 	}
 	keep := func(child apply.Child) bool { return child.Name == "kept" }
 	kinds := []schema.GroupVersionKind{configMaps, services, claims, deployments}
-	if err := b.applier.Prune(t.Context(), b.owner, kinds, keep); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.applier.Prune(t.Context(), b.owner, kinds, keep))
 	var found []string
 	for _, kind := range []schema.GroupVersionKind{configMaps, services} {
 		var left unstructured.UnstructuredList
 		left.SetGroupVersionKind(kind)
-		if err := b.client.List(t.Context(), &left, client.InNamespace(b.owner.Namespace)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, b.client.List(t.Context(), &left, client.InNamespace(b.owner.Namespace)))
 		for i := range left.Items {
 			found = append(found, left.Items[i].GetName())
 		}
@@ -648,9 +575,7 @@ func TestRecall(t *testing.T) {
 		t.Helper()
 		b.restart(t)
 		b.counter.reads.Store(0)
-		if err := b.applier.Recall(t.Context(), b.owner, []*unstructured.Unstructured{wanted}, digests); err != nil {
-			t.Fatal(err)
-		}
+		must(t, b.applier.Recall(t.Context(), b.owner, []*unstructured.Unstructured{wanted}, digests))
 		outcomes = b.apply(t, wanted)
 		return b.counter.reads.Load(), outcomes
 	}

@@ -15,16 +15,10 @@ const manager = "tester"
 func object(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()
 	result := &unstructured.Unstructured{}
-	if err := yaml.UnmarshalStrict([]byte(text), &result.Object); err != nil {
-		t.Fatal(err)
-	}
+	must(t, yaml.UnmarshalStrict([]byte(text), &result.Object))
 	data, err := result.MarshalJSON()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := result.UnmarshalJSON(data); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, result.UnmarshalJSON(data))
 	return result
 }
 
@@ -76,9 +70,7 @@ spec:
 func setField(value any, path ...string) func(*testing.T, *unstructured.Unstructured) {
 	return func(t *testing.T, u *unstructured.Unstructured) {
 		t.Helper()
-		if err := unstructured.SetNestedField(u.Object, value, path...); err != nil {
-			t.Fatal(err)
-		}
+		must(t, unstructured.SetNestedField(u.Object, value, path...))
 	}
 }
 
@@ -86,17 +78,13 @@ func changeContainer(change func(map[string]any)) func(*testing.T, *unstructured
 	return func(t *testing.T, u *unstructured.Unstructured) {
 		t.Helper()
 		containers, _, err := unstructured.NestedSlice(u.Object, "spec", "containers")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		last, ok := containers[len(containers)-1].(map[string]any)
 		if !ok {
 			t.Fatal("no container")
 		}
 		change(last)
-		if err := unstructured.SetNestedSlice(u.Object, containers, "spec", "containers"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, unstructured.SetNestedSlice(u.Object, containers, "spec", "containers"))
 	}
 }
 

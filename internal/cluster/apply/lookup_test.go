@@ -40,9 +40,7 @@ func TestLookupOfExistingChildren(t *testing.T) {
 	foreign := b.child(t, serviceText)
 	foreign.SetOwnerReferences(nil)
 	foreign.SetLabels(nil)
-	if err := b.client.Create(t.Context(), foreign); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.client.Create(t.Context(), foreign))
 	b.applier = b.newApplier(t, b.client.Scheme(), behind{b.client})
 	reads := b.countReads()
 	_, err := b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{b.child(t, serviceText)})
@@ -63,9 +61,7 @@ func TestLookupOfAServiceAccount(t *testing.T) {
 	foreign := account.DeepCopy()
 	foreign.SetOwnerReferences(nil)
 	foreign.SetLabels(nil)
-	if err := b.client.Create(t.Context(), foreign); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.client.Create(t.Context(), foreign))
 	refused := func(what string, wanted ...*unstructured.Unstructured) {
 		t.Helper()
 		_, err := b.applier.CheckOwnership(t.Context(), b.owner, wanted)
@@ -147,14 +143,10 @@ func TestSetOfANewlyTakenName(t *testing.T) {
 		t.Run(kind.Kind, func(t *testing.T) {
 			b := newBench(t)
 			found, err := b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{b.child(t, text)})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			foreign := b.child(t, text) // the same fields: an apply would cause no conflict
 			foreign.SetOwnerReferences(nil)
-			if err := b.client.Create(t.Context(), foreign); err != nil {
-				t.Fatal(err)
-			}
+			must(t, b.client.Create(t.Context(), foreign))
 			before := b.get(t, kind, foreign.GetName())
 			if _, err := b.applier.Set(t.Context(), b.owner, found); !apierrors.IsConflict(err) {
 				t.Errorf("Set: %v, want a conflict", err)
@@ -173,14 +165,10 @@ func TestSetWithoutLookup(t *testing.T) {
 	foreign := b.child(t, configText)
 	foreign.SetOwnerReferences(nil)
 	foreign.SetLabels(nil)
-	if err := b.client.Create(t.Context(), foreign); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.client.Create(t.Context(), foreign))
 	b.applier = b.newApplier(t, b.client.Scheme(), behind{b.client})
 	found, err := b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{b.child(t, configText)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := b.applier.Set(t.Context(), b.owner, found); !apierrors.IsConflict(err) {
 		t.Errorf("Set: %v, want a conflict", err)
 	}
@@ -201,22 +189,6 @@ func (behind) Get(_ context.Context, key client.ObjectKey, _ client.Object, _ ..
 	return apierrors.NewNotFound(schema.GroupResource{}, key.Name)
 }
 
-// TestLookupWithAnOutdatedCache checks that a cache without the Applier's last write does not cause another write.
-func TestLookupWithAnOutdatedCache(t *testing.T) {
-	b := newBench(t)
-	b.applier = b.newApplier(t, b.client.Scheme(), behind{b.client})
-	b.apply(t, b.all(t)...)
-	b.counter.take()
-	for _, outcome := range b.apply(t, b.all(t)...) {
-		if outcome != apply.Unchanged {
-			t.Errorf("%s, want unchanged", outcome)
-		}
-	}
-	if writes := b.counter.take(); writes != 0 {
-		t.Errorf("%d writes", writes)
-	}
-}
-
 // stale is an API server whose cache is empty, although its store has all objects.
 type stale struct{ client.Client }
 
@@ -228,8 +200,8 @@ func (s stale) Get(ctx context.Context, key client.ObjectKey, object client.Obje
 	return s.Client.Get(ctx, key, object, given...)
 }
 
-// TestLookupWithAnOutdatedAPIServerCache checks that an API server cache without the Applier's last write does not
-// cause another write.
+// TestLookupWithAnOutdatedAPIServerCache checks that caches of the operator and of the API server without the Applier's
+// last write do not cause another write.
 func TestLookupWithAnOutdatedAPIServerCache(t *testing.T) {
 	b := newBench(t)
 	b.applier = apply.New(apply.Options{
@@ -272,13 +244,9 @@ func TestAnswerWithoutContent(t *testing.T) {
 	b := newBench(t)
 	found, err := b.applier.CheckOwnership(t.Context(), b.owner,
 		[]*unstructured.Unstructured{b.child(t, configText), b.child(t, serviceText)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	set, err := b.applier.Set(t.Context(), b.owner, found)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i, kind := range []schema.GroupVersionKind{configMaps, services} {
 		got, live := set[i].Object, b.get(t, kind, found[i].Wanted.GetName())
 		if got.GetUID() != live.GetUID() || got.GetResourceVersion() != live.GetResourceVersion() ||
@@ -286,9 +254,7 @@ func TestAnswerWithoutContent(t *testing.T) {
 			t.Errorf("%s: answer %v, want the metadata of %v", kind.Kind, got, live)
 		}
 		content, err := set[i].Content()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		_, whole := content.Object["spec"]
 		if kind == configMaps {
 			_, whole = content.Object["data"]
@@ -304,13 +270,9 @@ func TestAnswerWithoutContent(t *testing.T) {
 func TestSetOfAnUnknownField(t *testing.T) {
 	b := newBench(t)
 	wanted := b.child(t, serviceText)
-	if err := unstructured.SetNestedField(wanted.Object, "x", "spec", "selectr"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, unstructured.SetNestedField(wanted.Object, "x", "spec", "selectr"))
 	found, err := b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{wanted})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := b.applier.Set(t.Context(), b.owner, found); err == nil ||
 		!strings.Contains(err.Error(), ".spec.selectr") {
 		t.Errorf("Set: error %v, want an error about the field", err)

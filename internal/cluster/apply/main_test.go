@@ -82,22 +82,14 @@ func (c *counter) take() int64 { return c.writes.Swap(0) }
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	types, err := testutil.NewScheme()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	admin, err := plane.Client()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "apply-"}}
 	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "my"}}
-	if err := admin.Create(t.Context(), namespace); err != nil {
-		t.Fatal(err)
-	}
+	must(t, admin.Create(t.Context(), namespace))
 	owner.Namespace = namespace.Name
-	if err := admin.Create(t.Context(), owner); err != nil {
-		t.Fatal(err)
-	}
+	must(t, admin.Create(t.Context(), owner))
 	b := &bench{client: admin, counter: &counter{}, owner: apply.Owner{
 		UID: owner.UID, Namespace: owner.Namespace, Name: owner.Name,
 		Labels: map[string]string{"by": "tester", "of": "my"},
@@ -139,9 +131,7 @@ func (b *bench) newApplier(t *testing.T, types *runtime.Scheme, cache client.Rea
 		return b.counter
 	})
 	writer, err := client.New(config, client.Options{Scheme: types})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if cache == nil {
 		cache = sharing{Reader: b.client, fields: apply.NewSharedFields()}
 	}
@@ -173,13 +163,9 @@ func (b *bench) child(t *testing.T, text string) *unstructured.Unstructured {
 func (b *bench) apply(t *testing.T, wanted ...*unstructured.Unstructured) []apply.Outcome {
 	t.Helper()
 	found, err := b.applier.CheckOwnership(t.Context(), b.owner, wanted)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	applied, err := b.applier.Set(t.Context(), b.owner, found)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	outcomes := make([]apply.Outcome, len(applied))
 	for i := range applied {
 		outcomes[i] = applied[i].Outcome
@@ -191,8 +177,14 @@ func (b *bench) get(t *testing.T, kind schema.GroupVersionKind, name string) *un
 	t.Helper()
 	live := &unstructured.Unstructured{}
 	live.SetGroupVersionKind(kind)
-	if err := b.client.Get(t.Context(), client.ObjectKey{Namespace: b.owner.Namespace, Name: name}, live); err != nil {
+	must(t, b.client.Get(t.Context(), client.ObjectKey{Namespace: b.owner.Namespace, Name: name}, live))
+	return live
+}
+
+// must ends the test with an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
 		t.Fatal(err)
 	}
-	return live
 }

@@ -22,9 +22,7 @@ func (b *bench) restore(t *testing.T, text string) {
 	child := b.child(t, text)
 	child.SetOwnerReferences(nil)
 	child.SetAnnotations(map[string]string{"theirs": "x"})
-	if err := b.client.Create(t.Context(), child, backup); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.client.Create(t.Context(), child, backup))
 }
 
 // TestMigrateRestoredObject checks that the Applier owns the fields of a restored object after its adoption: a port or
@@ -115,10 +113,8 @@ func TestMigrateLongAfterTheAdoption(t *testing.T) {
 	b := newBench(t)
 	b.restore(t, serviceText)
 	ours := b.child(t, serviceText)
-	if err := b.client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(ours), client.FieldOwner(manager),
-		client.ForceOwnership); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(ours), client.FieldOwner(manager),
+		client.ForceOwnership))
 	b.changes(t, `{apiVersion: v1, kind: Service, metadata: {name: my-service}, spec: {selector: {app: my}, ports: [{name: http, port: 81, targetPort: 81, protocol: TCP}]}}`)
 }
 
@@ -130,15 +126,10 @@ func TestMigrateKeepsOtherManagers(t *testing.T) {
 	b.apply(t, b.child(t, serviceText))
 	theirs := b.child(t, serviceText)
 	theirs.SetAnnotations(map[string]string{"theirs": "x"})
-	if err := b.client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(theirs), client.FieldOwner("gitops"),
-		client.ForceOwnership); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(theirs), client.FieldOwner("gitops"),
+		client.ForceOwnership))
 	patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"sessionAffinity":"ClientIP"}}`))
-	if err := b.client.Patch(t.Context(), b.get(t, services, "my-service"), patch,
-		client.FieldOwner("somebody")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.client.Patch(t.Context(), b.get(t, services, "my-service"), patch, client.FieldOwner("somebody")))
 	b.restart(t)
 	b.counter.take()
 	if got := b.apply(t, b.child(t, serviceText)); got[0] != apply.Unchanged || b.counter.take() != 0 {

@@ -95,13 +95,8 @@ func TestModels(t *testing.T) {
 // models again in the next rollout.
 func TestModelsLater(t *testing.T) {
 	var good atomic.Bool
-	b := startWith(t, probe.Options{Interval: retry}, listingModels(func(w http.ResponseWriter, r *http.Request) {
-		if !good.Load() {
-			w.WriteHeader(http.StatusServiceUnavailable)
-			return
-		}
-		sending(listing(`{"id": "m"}`))(w, r)
-	}), false)
+	models := whenGood(&good, sending(listing(`{"id": "m"}`)))
+	b := startWith(t, probe.Options{Interval: retry}, listingModels(models), false)
 	target := probe.Target{Stack: stack("my"), Rollout: "1", Port: 8321}
 	if got := b.answered(t, target); len(got.Models.Listed) != 0 {
 		t.Errorf("models %+v", got.Models)

@@ -221,15 +221,40 @@ func TestVersion(t *testing.T) {
 	}
 }
 
+// status responds with a status and a secret.
+func status(code int) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(code)
+		fmt.Fprint(w, canary)
+	}
+}
+
+func elsewhere(w http.ResponseWriter, r *http.Request) {
+	http.Redirect(w, r, "http://elsewhere/"+canary, http.StatusFound)
+}
+
+func endless(w http.ResponseWriter, r *http.Request) {
+	for r.Context().Err() == nil {
+		if _, err := fmt.Fprint(w, strings.Repeat("x", 1024)); err != nil {
+			return
+		}
+	}
+}
+
+// whenGood responds with the status 503 while good is false.
+func whenGood(good *atomic.Bool, next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if good.Load() {
+			next(w, r)
+			return
+		}
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+}
+
 // TestNoVersion checks that the prober retries a temporary failure a few times, and does not retry a final one. It also
 // checks that the prober calls Notify only when the result is final.
 func TestNoVersion(t *testing.T) {
-	status := func(code int) http.HandlerFunc {
-		return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
-	}
-	text := func(body string) http.HandlerFunc {
-		return func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, body) }
-	}
 	for name, tc := range map[string]struct {
 		handler  http.HandlerFunc
 		requests int32
@@ -241,25 +266,17 @@ func TestNoVersion(t *testing.T) {
 			w.Header().Set("Content-Length", "100")
 			fmt.Fprint(w, `{"version"`)
 		}, 5},
-		"authentication (0.2)": {status(401), 1},
-		"forbidden":            {status(403), 1},
-		"no such path":         {status(404), 1},
-		"redirect": {func(w http.ResponseWriter, r *http.Request) {
-			http.Redirect(w, r, "http://elsewhere/", http.StatusFound)
-		}, 1},
-		"not JSON":                   {text("<html>"), 1},
-		"no version":                 {text(`{}`), 1},
-		"not a version":              {text(`{"version": "see <a href='http://x'>"}`), 1},
-		"not a string":               {text(`{"version": {"a": 1}}`), 1},
-		"a version that is too long": {text(`{"version": "1.` + strings.Repeat("0", 100) + `"}`), 1},
-		"too large":                  {text(`{"version": "0.7.1", "x": "` + strings.Repeat("x", 5000) + `"}`), 1},
-		"endless": {func(w http.ResponseWriter, r *http.Request) {
-			for r.Context().Err() == nil {
-				if _, err := fmt.Fprint(w, strings.Repeat("x", 1024)); err != nil {
-					return
-				}
-			}
-		}, 1},
+		"authentication (0.2)":       {status(401), 1},
+		"forbidden":                  {status(403), 1},
+		"no such path":               {status(404), 1},
+		"redirect":                   {elsewhere, 1},
+		"not JSON":                   {sending("<html>"), 1},
+		"no version":                 {sending(`{}`), 1},
+		"not a version":              {sending(`{"version": "see <a href='http://x'>"}`), 1},
+		"not a string":               {sending(`{"version": {"a": 1}}`), 1},
+		"a version that is too long": {sending(`{"version": "1.` + strings.Repeat("0", 100) + `"}`), 1},
+		"too large":                  {sending(`{"version": "0.7.1", "x": "` + strings.Repeat("x", 5000) + `"}`), 1},
+		"endless":                    {endless, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -292,13 +309,7 @@ func TestNoVersion(t *testing.T) {
 // server again in the next rollout.
 func TestRetries(t *testing.T) {
 	var good atomic.Bool
-	b := start(t, func(w http.ResponseWriter, r *http.Request) {
-		if !good.Load() {
-			w.WriteHeader(http.StatusServiceUnavailable)
-			return
-		}
-		answer("1.5.0")(w, r)
-	}, false)
+	b := start(t, whenGood(&good, answer("1.5.0")), false)
 	target := probe.Target{Stack: stack("my"), Rollout: "1", Port: 8321}
 	b.Ask(target)
 	if got := b.quiet(t); got != 5 {

@@ -110,15 +110,6 @@ func (b *bench) answered(t *testing.T, target probe.Target) probe.Answer {
 // TestNoProviders checks that the answer contains the version if the request for the providers fails, that the prober
 // stops sending requests, and that the log contains no part of the responses.
 func TestNoProviders(t *testing.T) {
-	status := func(code int) http.HandlerFunc {
-		return func(w http.ResponseWriter, _ *http.Request) {
-			w.WriteHeader(code)
-			fmt.Fprint(w, canary)
-		}
-	}
-	text := func(body string) http.HandlerFunc {
-		return func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, body) }
-	}
 	many := strings.Split(strings.Repeat(entry("vllm", "OK", "")+"\n", 201), "\n")[:201]
 	for name, tc := range map[string]struct {
 		handler  http.HandlerFunc
@@ -129,26 +120,18 @@ func TestNoProviders(t *testing.T) {
 		"no such path":      {status(404), 1},
 		"server error":      {status(500), 5},
 		"too many requests": {status(429), 5},
-		"redirect": {func(w http.ResponseWriter, r *http.Request) {
-			http.Redirect(w, r, "http://elsewhere/"+canary, http.StatusFound)
-		}, 1},
-		"not JSON":         {text(canary), 1},
-		"cut off":          {text(`{"data": [{"api": "` + canary), 1},
-		"no data":          {text(`{"detail": "` + canary + `"}`), 1},
-		"data is null":     {text(`{"data": null}`), 1},
-		"not a list":       {text(`{"data": {"inference": "` + canary + `"}}`), 1},
-		"an invalid entry": {text(`{"data": ["` + canary + `"]}`), 1},
-		"deeply nested":    {text(`{"data": [{"config": ` + strings.Repeat("[", 100_000) + `}]}`), 1},
-		"too many":         {text(listing(many...)), 1},
-		"too large":        {text(listing(entry("vllm", "OK", strings.Repeat("x", 600<<10)))), 1},
-		"endless": {func(w http.ResponseWriter, r *http.Request) {
-			for r.Context().Err() == nil {
-				if _, err := fmt.Fprint(w, strings.Repeat("x", 1024)); err != nil {
-					return
-				}
-			}
-		}, 1},
-		"no response": {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, 5},
+		"redirect":          {elsewhere, 1},
+		"not JSON":          {sending(canary), 1},
+		"cut off":           {sending(`{"data": [{"api": "` + canary), 1},
+		"no data":           {sending(`{"detail": "` + canary + `"}`), 1},
+		"data is null":      {sending(`{"data": null}`), 1},
+		"not a list":        {sending(`{"data": {"inference": "` + canary + `"}}`), 1},
+		"an invalid entry":  {sending(`{"data": ["` + canary + `"]}`), 1},
+		"deeply nested":     {sending(`{"data": [{"config": ` + strings.Repeat("[", 100_000) + `}]}`), 1},
+		"too many":          {sending(listing(many...)), 1},
+		"too large":         {sending(listing(entry("vllm", "OK", strings.Repeat("x", 600<<10)))), 1},
+		"endless":           {endless, 1},
+		"no response":       {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, 5},
 		"slow response": {func(w http.ResponseWriter, r *http.Request) {
 			tick := time.NewTicker(10 * time.Millisecond)
 			defer tick.Stop()
@@ -276,16 +259,12 @@ func TestHealth(t *testing.T) {
 
 // TestHealthBacksOff checks that the interval between requests grows while a server does not respond.
 func TestHealthBacksOff(t *testing.T) {
-	var dead atomic.Bool
-	b := startWith(t, probe.Options{Interval: retry}, func(w http.ResponseWriter, r *http.Request) {
-		if dead.Load() {
-			w.WriteHeader(http.StatusServiceUnavailable)
-			return
-		}
-		answering("0.2.20", listing(entry("vllm", "OK", "")))(w, r)
-	}, false)
+	var good atomic.Bool
+	good.Store(true)
+	healthy := answering("0.2.20", listing(entry("vllm", "OK", "")))
+	b := startWith(t, probe.Options{Interval: retry}, whenGood(&good, healthy), false)
 	b.answered(t, probe.Target{Stack: stack("my"), Rollout: "1", Port: 8321})
-	dead.Store(true)
+	good.Store(false)
 	before, since := b.requests.Load(), time.Now()
 	eventually(t, func() error {
 		if got := b.requests.Load() - before; got < 6 {

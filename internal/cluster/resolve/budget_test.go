@@ -124,9 +124,7 @@ func TestSecretsAreNotKept(t *testing.T) {
 	uses[0].Purpose, uses[1].Purpose = intent.PurposeProvider, intent.PurposeVariable
 	uses[2].Purpose = intent.PurposePassword
 	values, err := resolve.Secrets(t.Context(), &filled{keys: 1, size: 20}, query(always, uses...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i, want := range []bool{false, false, true} {
 		if _, kept := values.Get(uses[i].Secret, uses[i].Key); kept != want {
 			t.Errorf("the value of the purpose %s is kept: %v, want %v", uses[i].Purpose, kept, want)
@@ -139,17 +137,13 @@ func TestSecretsAreNotKept(t *testing.T) {
 func TestDigestStays(t *testing.T) {
 	operator := newWorld(secret(names.DigestKeySecret, "key", strings.Repeat("k", 32)))
 	key, err := resolve.NewDigestKeys(operator, "ns").Get(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b := secret("b", "y", "two")
 	b.Data["x"] = []byte("one")
 	q := query(always, use("b", "y", ""), use("b", "x", ""), use("a", "token", ""), use("b", "y", "again"))
 	q.Key = key
 	values, err := resolve.Secrets(t.Context(), newWorld(secret("a", "token", "sk-1"), b), q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	mac := hmac.New(sha256.New, []byte(strings.Repeat("k", 32)))
 	for _, part := range []string{"a", "token", "sk-1", "b", "x", "one", "b", "y", "two"} {
 		mac.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part))))

@@ -123,9 +123,7 @@ func TestSecrets(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := resolve.Secrets(t.Context(), w, query(always, tc.uses...))
 			if tc.reason == "" {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				return
 			}
 			failure := failureOf(t, err)
@@ -166,9 +164,7 @@ func TestValuesKeepTheirSecret(t *testing.T) {
 	connection := use("a", "token", "spec.x")
 	connection.Purpose = intent.PurposeConnectionString
 	values, err := resolve.Secrets(t.Context(), w, query(always, connection))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if value, ok := values.Get("a", "token"); !ok || string(value) != "sk-canary" {
 		t.Errorf("Get: %q, %v", value, ok)
 	}
@@ -182,16 +178,12 @@ func TestValuesKeepTheirSecret(t *testing.T) {
 func TestDigest(t *testing.T) {
 	w := newWorld()
 	key, err := resolve.NewDigestKeys(w, "op").Get(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	digest := func(objects []client.Object, uses ...intent.SecretUse) string {
 		q := query(always, uses...)
 		q.Key = key
 		values, err := resolve.Secrets(t.Context(), newWorld(objects...), q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return values.Digest()
 	}
 	one := digest([]client.Object{secret("a", "token", "sk-1")}, use("a", "token", ""))
@@ -222,16 +214,12 @@ func TestDigest(t *testing.T) {
 func TestDigestOfANamespace(t *testing.T) {
 	w := newWorld()
 	key, err := resolve.NewDigestKeys(w, "op").Get(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	digest := func(key resolve.DigestKey) string {
 		q := query(always, use("a", "token", ""))
 		q.Key = key
 		values, err := resolve.Secrets(t.Context(), newWorld(secret("a", "token", "sk-1")), q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return values.Digest()
 	}
 	digests, ids := map[string]string{}, map[string]string{}
@@ -253,9 +241,7 @@ func TestDigestKeyIsMadeOnce(t *testing.T) {
 	w := newWorld()
 	first := resolve.NewDigestKeys(w, "op")
 	one, err := first.Get(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	reads := len(w.gets)
 	if again, err := first.Get(t.Context()); err != nil || again.ID != one.ID || len(w.gets) != reads {
 		t.Errorf("second Get: %v, %v, %d reads", again, err, len(w.gets)-reads)
@@ -265,9 +251,7 @@ func TestDigestKeyIsMadeOnce(t *testing.T) {
 		t.Errorf("after a restart: %v, %v; want %v", restarted, err, one)
 	}
 	var stored corev1.Secret
-	if err := w.Get(t.Context(), types.NamespacedName{Namespace: "op", Name: names.DigestKeySecret}, &stored); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Get(t.Context(), types.NamespacedName{Namespace: "op", Name: names.DigestKeySecret}, &stored))
 	if len(stored.Data["key"]) != 32 || stored.Immutable == nil || !*stored.Immutable {
 		t.Errorf("stored key has %d bytes, immutable %v", len(stored.Data["key"]), stored.Immutable)
 	}
@@ -299,9 +283,7 @@ func TestDigestKeyOfAnotherOperator(t *testing.T) {
 		},
 	})
 	mine, err := resolve.NewDigestKeys(racing, "op").Get(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if theirs, err := other.Get(t.Context()); err != nil || mine.ID != theirs.ID {
 		t.Errorf("two keys: %v and %v, %v", mine, theirs, err)
 	}
@@ -328,9 +310,7 @@ func TestConfigMaps(t *testing.T) {
 	read := func(want string) {
 		t.Helper()
 		contents, err := configMaps.Get(t.Context(), stack, uses, &resolve.Budget{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got := string(contents["c"]["config.yaml"]); got != want || len(contents["c"]["binary"]) != 1 {
 			t.Errorf("content %q, want %q", got, want)
 		}
@@ -347,9 +327,7 @@ func TestConfigMaps(t *testing.T) {
 		t.Errorf("a second read costs %d reads, the first %d", second, first)
 	}
 	changed := configMap("c", "config.yaml", "two")
-	if err := direct.Update(t.Context(), changed); err != nil {
-		t.Fatal(err)
-	}
+	must(t, direct.Update(t.Context(), changed))
 	read("two")
 	configMaps.Forget(stack)
 	if again := cost(func() { read("two") }); again != first {
@@ -506,5 +484,13 @@ func TestSecretsAsNewAsCached(t *testing.T) {
 	if _, err := resolve.Secrets(t.Context(), direct, q); err == nil ||
 		!strings.Contains(err.Error(), `read cached Secret "known"`) {
 		t.Errorf("Secrets: %v, want the error of the cache", err)
+	}
+}
+
+// must ends the test with an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -38,10 +38,7 @@ var bad = map[string]struct{ spec, problem string }{
 		"spec.workload.resources.limits[cpu]: must be a quantity of at most 32 characters, with an exponent of at most 3 digits: " +
 			"write a quantity such as 10Gi, 500m or 2",
 	},
-	"type": {
-		`,"workload":{"replicas":"many"}`,
-		`spec.workload.replicas: must be a whole number, got "many"`,
-	},
+	"type": {`,"workload":{"replicas":"many"}`, `spec.workload.replicas: must be a whole number, got "many"`},
 }
 
 // serve starts a server that gives an answer to every request, and returns a client of it and the reports.

@@ -24,9 +24,7 @@ func stackOf(t testing.TB, spec string) *v1alpha2.LlamaStackDistribution {
 	t.Helper()
 	stack := &v1alpha2.LlamaStackDistribution{}
 	stack.Name, stack.Namespace = "demo", "default"
-	if err := yaml.UnmarshalStrict([]byte(spec), &stack.Spec); err != nil {
-		t.Fatal(err)
-	}
+	must(t, yaml.UnmarshalStrict([]byte(spec), &stack.Spec))
 	stack.Spec.OverrideConfig = &v1alpha2.OverrideConfigSource{ConfigMapName: "mine"}
 	return stack
 }
@@ -40,9 +38,7 @@ func inputOf(t testing.TB, stack *v1alpha2.LlamaStackDistribution, config string
 	}
 	d := stack.Spec.Distribution
 	resolved, err := distribution.Resolve(d.Name, d.Image, d.Version, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	data := []byte(config)
 	return plan.Input{Object: stack, Intent: in, Distribution: resolved, Override: &plan.Override{
 		ConfigMapName: "mine", Key: names.ConfigFile, Data: data, Files: map[string][]byte{names.ConfigFile: data},
@@ -64,14 +60,10 @@ type config = map[string]any
 func edited(t testing.TB, text string, edit func(config)) string {
 	t.Helper()
 	var c config
-	if err := yaml.Unmarshal([]byte(text), &c); err != nil {
-		t.Fatal(err)
-	}
+	must(t, yaml.Unmarshal([]byte(text), &c))
 	edit(c)
 	data, err := yaml.Marshal(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(data)
 }
 
@@ -250,9 +242,7 @@ func TestConfig(t *testing.T) {
 			input := inputOf(t, stack, text)
 			got := absorb.Config(input)
 			data, err := yaml.Marshal(got)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if strings.Contains(string(data), "hidden") {
 				t.Errorf("the result contains a credential:\n%s", data)
 			}
@@ -280,5 +270,13 @@ func TestManyReasons(t *testing.T) {
 	sized := absorb.Config(inputOf(t, stackOf(t, starter), text+strings.Repeat("# \n", baseconfig.MaxSize)))
 	if len(sized.Stays) != 1 || !strings.Contains(sized.Stays[0].Why, "the limit is 786432 bytes") {
 		t.Errorf("too large: %v", sized.Stays)
+	}
+}
+
+// must ends the test with an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -38,9 +38,7 @@ func checkSame(t testing.TB, input plan.Input, got absorb.Result, want string) {
 	input.Object, input.Intent, input.Override = stack, in, nil
 	input.Base = &plan.Base{Data: input.Distribution.Base, Source: v1alpha2.ConfigSourceEmbedded}
 	built, err := plan.Build(input)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	secrets := map[string]string{}
 	for _, v := range intent.Overrides(&stack.Spec).Env {
 		if v.ValueFrom != nil {
@@ -96,24 +94,16 @@ func filled(t testing.TB, stack *v1alpha2.LlamaStackDistribution, got absorb.Res
 	var env []any
 	if stack.Spec.Workload != nil && len(got.Env) > 0 {
 		data, err := json.Marshal(intent.Overrides(&stack.Spec).Env)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal(data, &env); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, json.Unmarshal(data, &env))
 	}
 	fields := maps.Clone(got.Spec)
 	if env = append(env, got.Env...); len(got.Env) > 0 {
 		fields["workload"] = config{"overrides": config{"env": env}}
 	}
 	data, err := json.Marshal(fields)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(data, &stack.Spec); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, json.Unmarshal(data, &stack.Spec))
 	return stack
 }
 
@@ -123,9 +113,7 @@ func filled(t testing.TB, stack *v1alpha2.LlamaStackDistribution, got absorb.Res
 func parsed(t testing.TB, text string, secrets map[string]string) config {
 	t.Helper()
 	var c config
-	if err := yaml.Unmarshal([]byte(text), &c); err != nil {
-		t.Fatal(err)
-	}
+	must(t, yaml.Unmarshal([]byte(text), &c))
 	c = replaced(c, secrets).(config)
 	if apis, ok := c["apis"].([]any); ok {
 		slices.SortFunc(apis, func(a, b any) int { return strings.Compare(a.(string), b.(string)) })

@@ -33,9 +33,7 @@ func otherVersion(object tree) string {
 func convertBytes(t *testing.T, object []byte, to string) []byte {
 	t.Helper()
 	result, err := convert.AppendJSON(nil, object, to)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return result
 }
 
@@ -153,9 +151,7 @@ func TestManyFields(t *testing.T) {
 func respelt(t *testing.T, data []byte, apiVersion string) []byte {
 	t.Helper()
 	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(data, &fields); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(data, &fields))
 	fields["apiVersion"], fields["kind"] = json.RawMessage(`"`+apiVersion+`"`), json.RawMessage(`"`+v1alpha1.Kind+`"`)
 	return encodePlain(t, fields)
 }
@@ -166,9 +162,7 @@ func encodePlain(t *testing.T, value any) []byte {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
-		t.Fatal(err)
-	}
+	must(t, encoder.Encode(value))
 	return bytes.TrimSpace(b.Bytes())
 }
 

@@ -23,31 +23,23 @@ func decodeJSON(t *testing.T, data []byte) tree {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
 	var object tree
-	if err := decoder.Decode(&object); err != nil {
-		t.Fatal(err)
-	}
+	must(t, decoder.Decode(&object))
 	return object
 }
 
 func decodeYAML(t *testing.T, text []byte) tree {
 	t.Helper()
 	data, err := yaml.YAMLToJSON(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return decodeJSON(t, data)
 }
 
 func encodeYAML(t *testing.T, object tree) []byte {
 	t.Helper()
 	data, err := json.Marshal(object)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	text, err := yaml.JSONToYAML(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return text
 }
 
@@ -182,4 +174,12 @@ func at(object tree, path ...string) tree {
 		object, _ = object[step].(tree)
 	}
 	return object
+}
+
+// must ends the test with an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -49,9 +49,7 @@ func lost(t *testing.T, other tree, field string) bool {
 	if !ok {
 		return false
 	}
-	if err := json.Unmarshal([]byte(text), &carried); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(text), &carried))
 	for _, loss := range carried.Lost {
 		if loss.Path == field || strings.HasPrefix(field, loss.Path+"/") {
 			return true
@@ -121,9 +119,7 @@ func TestRegionKeys(t *testing.T) {
 	checked := 0
 	for _, line := range release.Lines() {
 		known, err := release.Lookup(line)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, api := range known.Release.APIs() {
 			for _, name := range known.Release.ProviderTypes(api) {
 				provider, _ := known.Release.Provider(api, name)

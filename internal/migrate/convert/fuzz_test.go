@@ -67,9 +67,7 @@ func addCases(f *testing.F) {
 	const cases = "testdata/cases"
 	for _, name := range golden.Cases(f, cases) {
 		data, err := yaml.YAMLToJSON(golden.Read(f, filepath.Join(cases, name, "in.yaml")))
-		if err != nil {
-			f.Fatal(err)
-		}
+		must(f, err)
 		f.Add(data)
 	}
 }
@@ -177,18 +175,14 @@ func convertFromTypes(t *testing.T, object any) tree {
 func toTree(t *testing.T, object any) tree {
 	t.Helper()
 	data, err := json.Marshal(object)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return decodeJSON(t, data)
 }
 
 func fromTree(t *testing.T, values tree, into any) {
 	t.Helper()
 	data, err := json.Marshal(values)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := json.Unmarshal(data, into); err != nil {
 		t.Fatalf("the types do not read what conversion wrote: %v", err)
 	}

@@ -95,10 +95,7 @@ func TestForgedDataIsIgnored(t *testing.T) {
 		"v1alpha2: a disabled userConfig with a number": {strings.Replace(hubDemo, "overrideConfig: {configMapName: config}, ", "", 1), forged("/spec/server/userConfig", "", `{"configMapName":"","configMapNamespace":7}`), otherType},
 		"a list instead of the spec":                    {olderDemo, forged("/spec", "", `[]`), ""},
 		"other replicas":                                {olderDemo, forged("/spec/workload/replicas", "1", `100`), visible},
-		"an image and a name": {
-			olderDemo, forged("/spec/distribution", `{"name":"starter"}`, `{"image":"evil"}`),
-			visible,
-		},
+		"an image and a name":                           {olderDemo, forged("/spec/distribution", `{"name":"starter"}`, `{"image":"evil"}`), visible},
 		"another ConfigMap": {olderDemo, forged("/spec/overrideConfig", `{"configMapName":"config"}`,
 			`{"configMapName":"other"}`), visible},
 		"another endpoint":                   {olderDemo, forged("/spec/providers/inference", `{"endpoint":"http://a","provider":"vllm"}`, `{"endpoint":"http://b","provider":"vllm"}`), visible},
@@ -228,9 +225,7 @@ func clone(fields tree) tree {
 func encodeJSON(t *testing.T, object tree) []byte {
 	t.Helper()
 	data, err := json.Marshal(object)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return data
 }
 

@@ -13,9 +13,7 @@ import (
 // Conversions reuse the memory of earlier conversions. A value of one object must not appear in another object.
 func TestConversionsShareNothing(t *testing.T) {
 	data, err := os.ReadFile("../../operator/webhook/conversion/testdata/v1alpha2.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	plain := []byte(`{"apiVersion":"llamastack.io/v1alpha2","kind":"LlamaStackDistribution","metadata":{},"spec":{},"status":{}}`)
 	inputs := [][]byte{data, plain, bytes.ReplaceAll(data, []byte("vllm"), []byte("vvvv"))}
 	want := make([]string, len(inputs))

@@ -80,36 +80,20 @@ func TestEvents(t *testing.T) {
 		event("Deployment", "my", "Normal", "ScalingReplicaSet", "Scaled up", 30, 0),
 		event("Deployment", "their", "Warning", "Failed", "not ours", 1, 1),
 	})
-	collector.Add(
-		[]corev1.Event{event("Pod", "my-7d9f8c6b5-x2k4z", "Warning", "BackOff", "Back-off restarting\n", 5, 2), series},
-	)
+	again := event("Pod", "my-7d9f8c6b5-x2k4z", "Warning", "BackOff", "Back-off restarting\n", 5, 2)
+	collector.Add([]corev1.Event{again, series})
 	at := func(minutes int) metav1.Time { return metav1.NewTime(now.Add(-time.Duration(minutes) * time.Minute)) }
 	scaled := eventlist.Event{
-		First:   at(30),
-		Last:    at(30),
-		Count:   1,
-		Type:    "Normal",
-		Reason:  "ScalingReplicaSet",
-		Object:  "Deployment/my",
-		Message: "Scaled up",
+		First: at(30), Last: at(30), Count: 1, Type: "Normal", Reason: "ScalingReplicaSet",
+		Object: "Deployment/my", Message: "Scaled up",
 	}
 	backOff := eventlist.Event{
-		First:   at(10),
-		Last:    at(5),
-		Count:   5,
-		Type:    "Warning",
-		Reason:  "BackOff",
-		Object:  "Pod/my-7d9f8c6b5-x2k4z",
-		Message: "Back-off restarting",
+		First: at(10), Last: at(5), Count: 5, Type: "Warning", Reason: "BackOff",
+		Object: "Pod/my-7d9f8c6b5-x2k4z", Message: "Back-off restarting",
 	}
 	pulled := eventlist.Event{
-		First:   at(60),
-		Last:    at(2),
-		Count:   5,
-		Type:    "Normal",
-		Reason:  "Pulled",
-		Object:  "Pod/my-7d9f8c6b5-x2k4z",
-		Message: "Image pulled",
+		First: at(60), Last: at(2), Count: 5, Type: "Normal", Reason: "Pulled",
+		Object: "Pod/my-7d9f8c6b5-x2k4z", Message: "Image pulled",
 	}
 	for name, tc := range map[string]struct {
 		options eventlist.Options

@@ -1,13 +1,8 @@
 package installation_test
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/pem"
-	"math/big"
 	"slices"
 	"strings"
 	"testing"
@@ -27,11 +22,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/config"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/installation"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 var now = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 
-// issued contains a certificate and its authority's certificate. Both expire at the same time.
+// issued contains a certificate, which is its own authority.
 type issued struct {
 	bundle      []byte
 	certificate *x509.Certificate
@@ -39,31 +35,13 @@ type issued struct {
 
 func issue(t *testing.T, until time.Time, host string) issued {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	text, _ := testutil.NewCertificate(t, until, host)
+	block, _ := pem.Decode(text)
+	certificate, err := x509.ParseCertificate(block.Bytes)
 	if err != nil {
 		t.Fatal(err)
 	}
-	authority := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "ca"}, IsCA: true, BasicConstraintsValid: true,
-		NotBefore: now.Add(-time.Hour), NotAfter: until,
-	}
-	serving := &x509.Certificate{
-		SerialNumber: big.NewInt(2), DNSNames: []string{host}, NotBefore: now.Add(-time.Hour),
-		NotAfter: until,
-	}
-	root, err := x509.CreateCertificate(rand.Reader, authority, authority, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	leaf, err := x509.CreateCertificate(rand.Reader, serving, authority, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	certificate, err := x509.ParseCertificate(leaf)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return issued{pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: root}), certificate}
+	return issued{text, certificate}
 }
 
 const host = names.WebhookService + ".operator.svc"
@@ -340,8 +318,8 @@ func TestWebhookProblems(t *testing.T) {
 		"no certificate":                {func(f *installation.Facts) { f.Certificate.Value = nil }, `warning certificate: Secret "llama-stack-k8s-operator-webhook-cert" in namespace "operator" does not contain a webhook certificate`},
 		"certificate of another host": {
 			func(f *installation.Facts) { set(f, elsewhere) },
-			"error certificate: the webhook certificate is not valid for the conversion webhook: x509: certificate is valid for elsewhere, not " + host + "\n" +
-				`error certificate: the webhook certificate is not valid for the webhook "validate": x509: certificate is valid for elsewhere, not ` + host,
+			"error certificate: the webhook certificate is not valid for the conversion webhook: x509: certificate is valid for localhost, elsewhere, not " + host + "\n" +
+				`error certificate: the webhook certificate is not valid for the webhook "validate": x509: certificate is valid for localhost, elsewhere, not ` + host,
 		},
 	})
 }
