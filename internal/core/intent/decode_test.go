@@ -160,16 +160,6 @@ func TestRedisEndpoint(t *testing.T) {
 	}
 }
 
-func TestTooManyProviders(t *testing.T) {
-	obj := object(t, "")
-	list := make([]v1alpha2.Provider, intent.MaxProviders+1)
-	obj.Spec.Providers = &v1alpha2.ProvidersSpec{Inference: v1alpha2.NewProviderList(list...)}
-	_, errs := intent.FromObject(obj)
-	if got, want := intent.Messages(errs), "spec.providers.inference: 65 providers exceed the limit of 64 for an API: remove some"; got != want {
-		t.Errorf("got %s\nwant %s", got, want)
-	}
-}
-
 // A value that no API server would store causes an error and not a panic.
 func TestNotJSON(t *testing.T) {
 	for _, raw := range []string{"", "{", "{} {}", "\x00"} {
