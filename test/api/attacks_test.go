@@ -16,7 +16,6 @@ import (
 
 	"github.com/go-logr/logr"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -264,10 +263,7 @@ func convertAt(t *testing.T, address *apiextensionsv1.WebhookClientConfig) *apie
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
 	definition := &apiextensionsv1.CustomResourceDefinition{}
-	c, err := client.New(plane.Config, client.Options{Scheme: definitions(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := newClient(t)
 	if err := c.Get(ctx, client.ObjectKey{Name: "llamastackdistributions.llamastack.io"}, definition); err != nil {
 		t.Fatal(err)
 	}
@@ -277,13 +273,4 @@ func convertAt(t *testing.T, address *apiextensionsv1.WebhookClientConfig) *apie
 		t.Fatal(err)
 	}
 	return previous
-}
-
-func definitions(t *testing.T) *runtime.Scheme {
-	t.Helper()
-	scheme := runtime.NewScheme()
-	if err := apiextensionsv1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
-	return scheme
 }

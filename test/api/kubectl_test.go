@@ -39,26 +39,6 @@ func kubectlOf(t *testing.T, plane *testutil.ControlPlane, stdin string, args ..
 	return out.String(), err
 }
 
-// A plain apply of the definition succeeds twice. It stores the whole definition in an annotation, whose size is
-// limited.
-func TestPlainApplyOfTheDefinition(t *testing.T) {
-	out, err := kubectl(t, "", "apply", "-f", filepath.Join(testutil.Root(), "config/crd/bases"))
-	if err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	// The second apply reads the annotation that the first apply wrote.
-	if out, err = kubectl(t, "", "apply", "-f", filepath.Join(testutil.Root(), "config/crd/bases")); err != nil ||
-		!strings.Contains(out, "unchanged") {
-		t.Errorf("second apply: %v: %s", err, out)
-	}
-}
-
-func TestApplyOfThePolicy(t *testing.T) {
-	if out, err := kubectl(t, "", "apply", "-k", filepath.Join(testutil.Root(), "config/policy")); err != nil {
-		t.Errorf("%v: %s", err, out)
-	}
-}
-
 func TestSamplesApply(t *testing.T) {
 	if out, err := kubectl(t, "", "apply", "--dry-run=server", "-f",
 		filepath.Join(testutil.Root(), "config/samples")); err != nil {

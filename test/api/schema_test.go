@@ -85,7 +85,7 @@ func nodes(t *testing.T) []node {
 		if slices.Contains(kubernetes, path) {
 			return
 		}
-		for _, property := range sortedProperties(schema) {
+		for _, property := range slices.Sorted(maps.Keys(schema.Properties)) {
 			below := schema.Properties[property]
 			walk(strings.TrimPrefix(path+"."+property, "."), property, &below)
 		}
@@ -102,15 +102,6 @@ func nodes(t *testing.T) []node {
 		walk(property, property, &schema)
 	}
 	return found
-}
-
-func sortedProperties(schema *apiextensionsv1.JSONSchemaProps) []string {
-	names := make([]string, 0, len(schema.Properties))
-	for name := range schema.Properties {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 func TestDefinitionIsSmallEnough(t *testing.T) {

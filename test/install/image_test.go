@@ -147,7 +147,8 @@ func TestTheImageFitsTheManifest(t *testing.T) {
 		t.Errorf("CMD %q adds arguments that the manifest does not contain", names)
 	}
 	user := only(t, shipped, "USER")
-	if uid, gid := 0, 0; !scans(user, &uid, &gid) || uid == 0 || gid == 0 {
+	var uid, gid int
+	if n, err := fmt.Sscanf(user, "%d:%d", &uid, &gid); n != 2 || err != nil || uid == 0 || gid == 0 {
 		t.Errorf("USER %s: the kubelet accepts only a numeric user other than root", user)
 	}
 	pod := one[appsv1.Deployment](t, read(t, plain), "Deployment").Spec.Template.Spec
@@ -158,11 +159,6 @@ func TestTheImageFitsTheManifest(t *testing.T) {
 	if own := container.SecurityContext; pod.SecurityContext.RunAsUser != nil || own.RunAsUser != nil {
 		t.Error("the Deployment sets a user, but OpenShift chooses the user, and on other clusters the image sets it")
 	}
-}
-
-func scans(user string, uid, gid *int) bool {
-	n, err := fmt.Sscanf(user, "%d:%d", uid, gid)
-	return err == nil && n == 2
 }
 
 func TestTheImageIsLabeled(t *testing.T) {

@@ -108,78 +108,66 @@ func TestImage(t *testing.T) {
 // imageCases returns the rows of TestImage. The operator's catalog contains the given image.
 func imageCases(catalog string) []imageCase {
 	const repository = "docker.io/ogxai/distribution-starter:"
-	const recorded = repository + "0.7.0"
+	const recorded, older = repository + "0.7.0", repository + "0.3.5"
+	inStatus := &v1alpha2.ResolvedDistribution{Name: "starter", CatalogueImage: recorded}
 	return []imageCase{
-		{name: "new stack", asked: v1alpha2.DistributionSpec{Name: "starter"}, image: catalog, catalog: catalog},
+		{name: "new stack", image: catalog, catalog: catalog},
+		{name: "recorded in the status", status: inStatus, image: recorded, catalog: recorded, newer: catalog},
 		{
-			name: "recorded in the status", asked: v1alpha2.DistributionSpec{Name: "starter"},
-			status: &v1alpha2.ResolvedDistribution{Name: "starter", CatalogueImage: recorded},
-			image:  recorded, catalog: recorded, newer: catalog,
-		},
-		{
-			name: "running image recorded in the status", asked: v1alpha2.DistributionSpec{Name: "starter"},
+			name:   "running image recorded in the status",
 			status: &v1alpha2.ResolvedDistribution{Name: "starter", Image: recorded, ImageFrom: v1alpha2.ImageFromCatalogue},
 			image:  recorded, catalog: recorded, newer: catalog,
 		},
 		{
-			name: "image of an earlier override in the status", asked: v1alpha2.DistributionSpec{Name: "starter"},
+			name: "image of an earlier override in the status",
 			status: &v1alpha2.ResolvedDistribution{
 				Name: "starter", Image: "mirror/starter:0.7.0", ImageFrom: v1alpha2.ImageFromOperatorConfig,
 			},
 			image: catalog, catalog: catalog,
 		},
 		{
-			name: "recorded on the Deployment", asked: v1alpha2.DistributionSpec{Name: "starter"},
+			name:    "recorded on the Deployment",
 			running: rollout.Distribution{Name: "starter", CatalogueImage: recorded},
 			image:   recorded, catalog: recorded, newer: catalog,
 		},
 		{
-			name: "changed version", asked: v1alpha2.DistributionSpec{Name: "starter", Version: "0.7"},
-			status: &v1alpha2.ResolvedDistribution{Name: "starter", CatalogueImage: recorded},
+			name: "changed version", asked: v1alpha2.DistributionSpec{Version: "0.7"},
+			status: inStatus,
 			image:  catalog, catalog: catalog,
 		},
 		{
-			name: "override of a recorded image", asked: v1alpha2.DistributionSpec{Name: "starter"},
-			status: &v1alpha2.ResolvedDistribution{Name: "starter", CatalogueImage: recorded},
+			name:   "override of a recorded image",
+			status: inStatus,
 			images: distribution.Overrides{"starter": "mirror/starter:0.7.1"},
 			image:  "mirror/starter:0.7.1", catalog: recorded, newer: catalog,
 		},
+		{name: "taken over, known version", answer: "0.3.5", image: older, catalog: older, newer: catalog},
 		{
-			name: "taken over, known version", asked: v1alpha2.DistributionSpec{Name: "starter"}, answer: "0.3.5",
-			image: repository + "0.3.5", catalog: repository + "0.3.5", newer: catalog,
+			name: "taken over, another release of a known line", answer: "0.3.4.dev1+team",
+			image: older, catalog: older, newer: catalog,
 		},
+		{name: "taken over, unknown release line", answer: "0.1.9", image: catalog, catalog: catalog},
 		{
-			name: "taken over, another release of a known line", asked: v1alpha2.DistributionSpec{Name: "starter"}, answer: "0.3.4.dev1+team",
-			image: repository + "0.3.5", catalog: repository + "0.3.5", newer: catalog,
-		},
-		{
-			name: "taken over, unknown release line", asked: v1alpha2.DistributionSpec{Name: "starter"}, answer: "0.1.9",
-			image: catalog, catalog: catalog,
-		},
-		{
-			name: "taken over, version reported after the takeover", asked: v1alpha2.DistributionSpec{Name: "starter"}, answer: "0.3.5", foreign: true,
+			name: "taken over, version reported after the takeover", answer: "0.3.5", foreign: true,
 			status:  &v1alpha2.ResolvedDistribution{Name: "starter", CatalogueImage: catalog},
 			running: rollout.Distribution{Name: "starter", CatalogueImage: catalog},
-			image:   repository + "0.3.5", catalog: repository + "0.3.5", newer: catalog,
+			image:   older, catalog: older, newer: catalog,
 		},
 		{
-			name: "taken over, unknown version", asked: v1alpha2.DistributionSpec{Name: "starter"}, foreign: true,
-			status: &v1alpha2.ResolvedDistribution{Name: "starter", CatalogueImage: recorded},
+			name: "taken over, unknown version", foreign: true,
+			status: inStatus,
 			image:  recorded, catalog: recorded, newer: catalog,
 		},
 		{
-			name: "another version in the pods of this operator", asked: v1alpha2.DistributionSpec{Name: "starter"}, answer: "0.3.5",
-			status: &v1alpha2.ResolvedDistribution{Name: "starter", CatalogueImage: recorded},
+			name: "another version in the pods of this operator", answer: "0.3.5",
+			status: inStatus,
 			image:  recorded, catalog: recorded, newer: catalog,
 		},
 		{
-			name: "taken over, version in the spec", asked: v1alpha2.DistributionSpec{Name: "starter", Version: "0.7"}, answer: "0.3.5",
+			name: "taken over, version in the spec", asked: v1alpha2.DistributionSpec{Version: "0.7"}, answer: "0.3.5",
 			image: catalog, catalog: catalog,
 		},
-		{
-			name: "written on the volume", asked: v1alpha2.DistributionSpec{Name: "starter"}, written: "0.3.5",
-			image: repository + "0.3.5", catalog: repository + "0.3.5",
-		},
+		{name: "written on the volume", written: "0.3.5", image: older, catalog: older},
 		{
 			name: "bare image", asked: v1alpha2.DistributionSpec{Image: "example.com/mine:1"},
 			status: &v1alpha2.ResolvedDistribution{Image: "example.com/other:1"}, image: "example.com/mine:1",
@@ -190,7 +178,7 @@ func imageCases(catalog string) []imageCase {
 // imageCase is a row of TestImage.
 type imageCase struct {
 	name    string
-	asked   v1alpha2.DistributionSpec
+	asked   v1alpha2.DistributionSpec // starter if it is empty
 	status  *v1alpha2.ResolvedDistribution
 	running rollout.Distribution
 	answer  string // the version that the server reported to this operator or to the previous one
@@ -215,6 +203,9 @@ func checkImage(t *testing.T, tc imageCase) {
 		known.Record.Inputs = "digest"
 	}
 	config, _ := operatorconfig.Read(nil, operatorconfig.Config{})
+	if tc.asked.Image == "" {
+		tc.asked.Name = "starter"
+	}
 	found, err := known.Image(tc.asked, NewOverrides(tc.images, config))
 	if err != nil {
 		t.Fatal(err)

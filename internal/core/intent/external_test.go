@@ -93,11 +93,6 @@ func TestExternalErrors(t *testing.T) {
 			`externalProviders: {inference: [{providerId: a, image: b, secretRefs: {"": {secretKeyRef: {name: s, key: t}}}}]}`,
 			`spec.externalProviders.inference[0].secretRefs[]: a key in a provider's configuration must not be empty: set the key, or remove the entry`,
 		},
-		"the ID of a provider of another API": {
-			`{providers: {inference: {provider: vllm}}, externalProviders: {safety: [{providerId: vllm, image: b}]}}`,
-			`spec.externalProviders.safety[0].providerId: "vllm" is also the ID of spec.providers.inference; ` +
-				`provider IDs must be unique across all APIs: give one of the providers another ID`,
-		},
 		"one variable, two secrets": {
 			`externalProviders: {inference: [{providerId: a.b, image: b, secretRefs: {k: {secretKeyRef: {name: s, key: t}}}}, ` +
 				`{providerId: a-b, image: b, secretRefs: {k: {secretKeyRef: {name: s, key: u}}}}]}`,

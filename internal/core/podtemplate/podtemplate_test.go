@@ -14,6 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/podtemplate"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
 const before = `
@@ -57,90 +58,76 @@ func toJSON(t testing.TB, text string) []byte {
 
 var path = field.NewPath("podTemplate")
 
-type edit = func(pod map[string]any)
-
-func containerOf(pod map[string]any) map[string]any {
-	return pod["spec"].(map[string]any)["containers"].([]any)[0].(map[string]any)
-}
-
-func specOf(pod map[string]any) map[string]any { return pod["spec"].(map[string]any) }
-
-// applyCases are the cases of TestApply.
+// applyCases are the cases of TestApply: a patch, and the values that it changes in the template.
 var applyCases = map[string]struct {
 	patch string
-	edit  edit
+	want  []string
 }{
 	"GPUs": {
 		`{spec: {containers: [{name: llama-stack, resources: {limits: {nvidia.com/gpu: 1}}}]}}`,
-		func(pod map[string]any) {
-			containerOf(pod)["resources"].(map[string]any)["limits"] = map[string]any{"nvidia.com/gpu": "1"}
-		},
+		[]string{`+ spec.containers[llama-stack].resources.limits[nvidia.com/gpu]: "1"`},
 	},
 	"the nodes on which the pod runs": {
 		`{spec: {nodeSelector: {gpu: a100}, tolerations: [{key: gpu, operator: Exists}], priorityClassName: high}}`,
-		func(pod map[string]any) {
-			specOf(pod)["nodeSelector"] = map[string]any{"gpu": "a100"}
-			specOf(pod)["tolerations"] = []any{map[string]any{"key": "gpu", "operator": "Exists"}}
-			specOf(pod)["priorityClassName"] = "high"
+		[]string{
+			`+ spec.nodeSelector.gpu: "a100"`, `+ spec.priorityClassName: "high"`,
+			`+ spec.tolerations[gpu].key: "gpu"`, `+ spec.tolerations[gpu].operator: "Exists"`,
 		},
 	},
 	"a sidecar and an init container": {
 		`{spec: {containers: [{name: proxy, image: proxy:1}], initContainers: [{name: fetch, image: fetch:1}]}}`,
-		func(pod map[string]any) {
-			specOf(pod)["containers"] = append(specOf(pod)["containers"].([]any),
-				map[string]any{"name": "proxy", "image": "proxy:1"})
-			specOf(pod)["initContainers"] = []any{map[string]any{"name": "fetch", "image": "fetch:1"}}
+		[]string{
+			`+ spec.containers[proxy].image: "proxy:1"`, `+ spec.containers[proxy].name: "proxy"`,
+			`+ spec.initContainers[fetch].image: "fetch:1"`, `+ spec.initContainers[fetch].name: "fetch"`,
 		},
 	},
 	"a variable is set and another one is removed": {
 		`{spec: {containers: [{name: llama-stack, env: [{name: B, value: "3"}, {name: A, $patch: delete}]}]}}`,
-		func(pod map[string]any) {
-			containerOf(pod)["env"] = []any{map[string]any{"name": "B", "value": "3"}}
+		[]string{
+			`- spec.containers[llama-stack].env[A].name: "A"`, `- spec.containers[llama-stack].env[A].value: "1"`,
+			`- spec.containers[llama-stack].env[B].value: "2"`, `+ spec.containers[llama-stack].env[B].value: "3"`,
 		},
 	},
 	"an object is removed": {
 		`{spec: {containers: [{name: llama-stack, livenessProbe: {$patch: delete}}]}}`,
-		func(pod map[string]any) { delete(containerOf(pod), "livenessProbe") },
+		[]string{`- spec.containers[llama-stack].livenessProbe.tcpSocket.port: 8321`},
 	},
 	"an object is replaced": {
 		`{spec: {containers: [{name: llama-stack, resources: {$patch: replace, limits: {cpu: 2}}}]}}`,
-		func(pod map[string]any) {
-			containerOf(pod)["resources"] = map[string]any{"limits": map[string]any{"cpu": "2"}}
+		[]string{
+			`- spec.containers[llama-stack].resources.requests.cpu: "1"`,
+			`- spec.containers[llama-stack].resources.requests.memory: "1Gi"`,
+			`+ spec.containers[llama-stack].resources.limits.cpu: "2"`,
 		},
 	},
 	"labels in addition to the operator's": {
 		`{metadata: {labels: {team: b, more: c}, annotations: {d: e}}}`,
-		func(pod map[string]any) {
-			metadata := pod["metadata"].(map[string]any)
-			metadata["labels"].(map[string]any)["team"] = "b"
-			metadata["labels"].(map[string]any)["more"] = "c"
-			metadata["annotations"].(map[string]any)["d"] = "e"
+		[]string{
+			`- metadata.labels.team: "a"`, `+ metadata.annotations.d: "e"`, `+ metadata.labels.more: "c"`,
+			`+ metadata.labels.team: "b"`,
 		},
 	},
 	"the size of /tmp": {
 		`{spec: {volumes: [{name: lls-tmp, emptyDir: {sizeLimit: 1Gi}}]}}`,
-		func(pod map[string]any) {
-			specOf(pod)["volumes"].([]any)[2] = map[string]any{"name": "lls-tmp", "emptyDir": map[string]any{"sizeLimit": "1Gi"}}
-		},
+		[]string{`- spec.volumes[lls-tmp].emptyDir: {}`, `+ spec.volumes[lls-tmp].emptyDir.sizeLimit: "1Gi"`},
 	},
 }
 
-// TestApply checks the effect of patches on a template. The function edit makes the expected change to the template.
+// TestApply checks the effect of patches on a template.
 func TestApply(t *testing.T) {
 	for name, tc := range applyCases {
 		t.Run(name, func(t *testing.T) {
-			given := template(t)
+			given, start := template(t), fields(t, template(t))
 			result, errs := podtemplate.Apply(given, toJSON(t, tc.patch), path)
 			if len(errs) > 0 {
 				t.Fatal(errs)
 			}
-			want := fields(t, template(t))
-			if diff := cmp.Diff(want, fields(t, given)); diff != "" {
+			if diff := cmp.Diff(start, fields(t, given)); diff != "" {
 				t.Errorf("the input template changed:\n%s", diff)
 			}
-			tc.edit(want)
-			if diff := cmp.Diff(want, fields(t, result)); diff != "" {
-				t.Errorf("template (-want +got):\n%s", diff)
+			want := strings.Join(tc.want, "\n") + "\n"
+			if diff := cmp.Diff(want, string(golden.Changes(start, fields(t, result)))); diff != "" {
+				t.Errorf("changes (-want +got):\n%s", diff)
 			}
 		})
 	}

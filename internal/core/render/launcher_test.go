@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
-
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 )
@@ -29,7 +27,8 @@ echo "$LLAMA_STACK_PORT $OGX_CONFIG"
 // The launcher starts every release of the server in the way that the release supports.
 func TestLauncher(t *testing.T) {
 	const factory = "-m uvicorn llama_stack.core.server.server:create_app --factory --host 0.0.0.0 --port 9000 --workers 2\n9000 \n"
-	script := launcherScript(t)
+	stack := &v1alpha2.LlamaStackDistribution{}
+	script := renderedTemplate(t, render.Input{Stack: stack, Launcher: true}).Spec.Containers[0].Command[2]
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "python"), []byte(python), 0o755); err != nil {
 		t.Fatal(err)
@@ -75,20 +74,4 @@ func TestLauncher(t *testing.T) {
 			t.Errorf("%q: started with %q, want %q; error %v", packages, got, want, err)
 		}
 	}
-}
-
-// launcherScript returns the script in the command of a stack that uses the launcher.
-func launcherScript(t *testing.T) string {
-	t.Helper()
-	objects, err := render.Objects(render.Input{Stack: &v1alpha2.LlamaStackDistribution{}, Launcher: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, object := range objects {
-		if deployment, ok := object.Apply.(*appsv1ac.DeploymentApplyConfiguration); ok {
-			return deployment.Spec.Template.Spec.Containers[0].Command[2]
-		}
-	}
-	t.Fatal("no Deployment")
-	return ""
 }

@@ -1,9 +1,14 @@
 package render_test
 
 import (
+	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	"sigs.k8s.io/yaml"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
@@ -30,14 +35,36 @@ func TestPreflightObjects(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden.Dir(t, filepath.Join(dir, "preflight"), files(t, objects))
+			golden.Dir(t, filepath.Join(dir, "preflight"), preflightFiles(t, preflight.Template, objects))
 			again, err := render.PreflightObjects(in, preflight)
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden.Dir(t, filepath.Join(dir, "preflight"), files(t, again)) // the first call did not change the template
+			// The first call did not change the template.
+			golden.Dir(t, filepath.Join(dir, "preflight"), preflightFiles(t, preflight.Template, again))
 		})
 	}
+}
+
+// preflightFiles returns the golden files of a preflight: the changes that the pod makes to the template, and the
+// complete text of all other objects.
+func preflightFiles(
+	t *testing.T, template *corev1ac.PodTemplateSpecApplyConfiguration, objects []render.Object,
+) map[string][]byte {
+	t.Helper()
+	found := files(t, objects)
+	data, err := yaml.Marshal(template)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pod := fmt.Sprintf("%d-pod", len(objects))
+	var before, after map[string]any
+	if err := errors.Join(yaml.Unmarshal(data, &before), yaml.Unmarshal(found[pod+".yaml"], &after)); err != nil {
+		t.Fatal(err)
+	}
+	delete(found, pod+".yaml")
+	found[pod+".diff"] = golden.Changes(before, after)
+	return found
 }
 
 // The selector of a stack's pods does not match the preflight pod. The selector of preflight pods does.

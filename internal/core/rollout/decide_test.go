@@ -218,8 +218,7 @@ var decideCases = map[string][]step{
 		{stack: one, want: rollout.Changed, rollouts: 1},
 		{stack: two, want: rollout.Changed, rollouts: 2},
 		{
-			stack: func() stack { s := one; s.uid = secondUID; return s }(), want: rollout.Changed, rollouts: 3,
-			image: "server:1",
+			stack: one.with(func(s *stack) { s.uid = secondUID }), want: rollout.Changed, rollouts: 3, image: "server:1",
 		},
 	},
 }
@@ -238,7 +237,9 @@ func TestDecideOnReferences(t *testing.T) {
 		s.secrets = rollout.References{Digest: digest, Key: key}
 		return s
 	}
+	newHabit := func(s *stack) { s.habit = "new" }
 	changed := with("b", firstKey).change(func(s *stack) { s.image = "server:2" })
+	otherKey := changed.with(func(s *stack) { s.secrets = rollout.References{Digest: "y", Key: nextKey} })
 	for name, steps := range map[string][]step{
 		"a changed Secret replaces the pods once": {
 			{stack: with("a", firstKey), want: rollout.Changed, rollouts: 1},
@@ -259,27 +260,14 @@ func TestDecideOnReferences(t *testing.T) {
 		},
 		"another key and an operator upgrade at the same time": {
 			{stack: with("a", firstKey), want: rollout.Changed, rollouts: 1},
-			{
-				stack: func() stack { s := with("x", nextKey); s.habit = "new"; return s }(), want: rollout.KeepTemplate,
-				rollouts: 1,
-			},
-			{stack: func() stack { s := with("y", nextKey); s.habit = "new"; return s }(), want: rollout.Changed, rollouts: 2},
+			{stack: with("x", nextKey).with(newHabit), want: rollout.KeepTemplate, rollouts: 1},
+			{stack: with("y", nextKey).with(newHabit), want: rollout.Changed, rollouts: 2},
 		},
 		"a rollback to a template with another key": {
 			{stack: with("a", firstKey), want: rollout.Changed, rollouts: 1},
 			{stack: changed, want: rollout.Changed, rollouts: 2},
-			{
-				stack: func() stack { s := changed; s.secrets = rollout.References{Digest: "y", Key: nextKey}; return s }(),
-				want:  rollout.Unchanged, rollouts: 2,
-			},
-			{happens: (*world).undo, stack: func() stack {
-				s := changed
-				s.secrets = rollout.References{
-					Digest: "y",
-					Key:    nextKey,
-				}
-				return s
-			}(), want: rollout.RolledBack, rollouts: 3},
+			{stack: otherKey, want: rollout.Unchanged, rollouts: 2},
+			{happens: (*world).undo, stack: otherKey, want: rollout.RolledBack, rollouts: 3},
 		},
 	} {
 		t.Run(name, func(t *testing.T) { play(t, steps) })

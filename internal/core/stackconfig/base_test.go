@@ -1,7 +1,6 @@
 package stackconfig_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
@@ -9,17 +8,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/baseconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 )
-
-// laughs returns a few lines with aliases of aliases, which expand to billions of values.
-func laughs() string {
-	var b strings.Builder
-	b.WriteString("a0: &a0 [ha, ha, ha, ha, ha, ha, ha, ha, ha, ha]\n")
-	for i := 1; i < 10; i++ {
-		line := strings.ReplaceAll("aN: &aN [*aM, *aM, *aM, *aM, *aM, *aM, *aM, *aM, *aM, *aM]\n", "N", string(rune('0'+i)))
-		b.WriteString(strings.ReplaceAll(line, "M", string(rune('0'+i-1))))
-	}
-	return b.String()
-}
 
 // A null or missing section counts as empty, and Generate returns a configuration that can be parsed.
 func TestSmallBases(t *testing.T) {

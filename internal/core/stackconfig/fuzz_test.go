@@ -25,7 +25,6 @@ import (
 func FuzzParseBase(f *testing.F) {
 	f.Add([]byte("a: &a {b: 1}\nc: {<<: *a}\n"))
 	f.Add([]byte("version: 2\nproviders: {inference: [{provider_id: '${env.X:+x}', provider_type: 'remote::vllm'}]}\n"))
-	f.Add([]byte(laughs()))
 	f.Add([]byte("a:\n\tb: 1"))
 	in := readIntent(f, []byte("metadata: {name: demo}\nspec: {networking: {port: 9000}}"))
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -23,28 +23,6 @@ func generate(t testing.TB, spec string, base []byte) (*stackconfig.Result, *sta
 	})
 }
 
-// The same input produces the same bytes a thousand times, and the input does not change. All runs share one base.
-func TestDeterministic(t *testing.T) {
-	in := stackconfig.Input{
-		Intent: readIntent(t, largeObject()), Base: parseBase(t, starter(t)),
-		Release: release.Default(),
-	}
-	first, _ := stackconfig.Generate(in)
-	for range 1000 {
-		again, _ := stackconfig.Generate(in)
-		if !bytes.Equal(first.Config, again.Config) || first.Hash != again.Hash || !slices.Equal(first.Env, again.Env) {
-			t.Fatalf("another result:\n%s", again.Config)
-		}
-	}
-	fresh, _ := stackconfig.Generate(stackconfig.Input{
-		Intent: readIntent(t, largeObject()),
-		Base:   parseBase(t, starter(t)), Release: release.Default(),
-	})
-	if !bytes.Equal(first.Config, fresh.Config) {
-		t.Error("the base was changed")
-	}
-}
-
 // The base does not change when its values are replaced, disabled or moved in the result.
 func TestBaseIsNotChanged(t *testing.T) {
 	base := parseBase(t, starter(t))

@@ -60,18 +60,3 @@ func incomplete(message string) string {
 	}
 	return ""
 }
-
-// The function incomplete finds each missing part.
-func TestIncomplete(t *testing.T) {
-	for message, want := range map[string]string{
-		"it is wrong: take another":         "no path",
-		"storage.stores: take another":      "no path",
-		"spec.storage.kv: it is wrong":      "no remedy",
-		"spec.storage.kv: take another":     "",
-		"storage.stores: set one " + inBase: "",
-	} {
-		if got := incomplete(message); got != want {
-			t.Errorf("%s: %q, want %q", message, got, want)
-		}
-	}
-}

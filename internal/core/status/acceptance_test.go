@@ -10,6 +10,19 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
 )
 
+func objectOf(t *testing.T, text string) *unstructured.Unstructured {
+	t.Helper()
+	object := &unstructured.Unstructured{}
+	data, err := yaml.YAMLToJSON([]byte(text))
+	if err == nil {
+		err = object.UnmarshalJSON(data)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return object
+}
+
 func TestNotAccepted(t *testing.T) {
 	for name, tc := range map[string]struct{ object, want string }{
 		"no controller has processed it": {"{kind: HTTPRoute, metadata: {name: my, generation: 2}}", ""},
@@ -54,15 +67,7 @@ func TestNotAccepted(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			object := &unstructured.Unstructured{}
-			data, err := yaml.YAMLToJSON([]byte(tc.object))
-			if err == nil {
-				err = object.UnmarshalJSON(data)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := status.NotAccepted(object); got != tc.want {
+			if got := status.NotAccepted(objectOf(t, tc.object)); got != tc.want {
 				t.Errorf("%q, want %q", got, tc.want)
 			}
 		})
@@ -94,16 +99,8 @@ func TestPolicyNotAccepted(t *testing.T) {
 		"another form": {"3", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			policy := &unstructured.Unstructured{}
 			text := "{kind: BackendTLSPolicy, metadata: {name: my, namespace: ns, generation: 2}, status: {ancestors: " + tc.ancestors + "}}"
-			data, err := yaml.YAMLToJSON([]byte(text))
-			if err == nil {
-				err = policy.UnmarshalJSON(data)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := status.PolicyNotAccepted(policy, types.NamespacedName{Namespace: "gateways", Name: "public"})
+			got := status.PolicyNotAccepted(objectOf(t, text), types.NamespacedName{Namespace: "gateways", Name: "public"})
 			if got != tc.want {
 				t.Errorf("%q, want %q", got, tc.want)
 			}

@@ -34,48 +34,26 @@ func TestMixed(t *testing.T) {
 		d.Annotations = map[string]string{"deployment.kubernetes.io/revision": revision}
 		return d
 	}
+	pods := func(pods ...corev1.Pod) []corev1.Pod { return pods }
+	const is, not = corev1.ConditionTrue, corev1.ConditionFalse
 	for name, tc := range map[string]struct {
 		deployment *appsv1.Deployment
 		sets       []appsv1.ReplicaSet
 		pods       []corev1.Pod
 		want       bool
 	}{
-		"no Deployment":   {},
-		"one current pod": {counted("10"), both, []corev1.Pod{serves}, false},
-		"a pod of the previous template": {
-			counted("10"), both,
-			[]corev1.Pod{serves, podOf(&before, corev1.ConditionTrue, false)},
-			true,
-		},
-		"a terminating pod of the previous template": {
-			counted("10"), both,
-			[]corev1.Pod{serves, podOf(&before, corev1.ConditionTrue, true)},
-			false,
-		},
-		"a stopped pod of the previous template": {
-			counted("10"), both,
-			[]corev1.Pod{serves, podOf(&before, corev1.ConditionFalse, true)},
-			false,
-		},
-		"a terminating current pod": {
-			counted("10"), both,
-			[]corev1.Pod{serves, podOf(&now, corev1.ConditionTrue, true)},
-			false,
-		},
-		"a pod without an owner": {
-			counted("10"), both,
-			[]corev1.Pod{serves, podOf(nil, corev1.ConditionTrue, false)},
-			false,
-		},
-		"a pod whose ReplicaSet is not cached": {deployment(1, 1, 1, 1), nil, []corev1.Pod{serves}, false},
-		"the newest ReplicaSet is not cached": {
-			counted("10"), both[:1],
-			[]corev1.Pod{podOf(&before, corev1.ConditionTrue, false)},
-			true,
-		},
-		"no ReplicaSet is cached":                {counted("10"), nil, nil, true},
-		"an outdated revision of the Deployment": {counted("9"), both, []corev1.Pod{serves}, false},
-		"the Deployment has no revision":         {deployment(1, 1, 1, 1), both, []corev1.Pod{serves}, false},
+		"no Deployment":                              {},
+		"one current pod":                            {counted("10"), both, pods(serves), false},
+		"a pod of the previous template":             {counted("10"), both, pods(serves, podOf(&before, is, false)), true},
+		"a terminating pod of the previous template": {counted("10"), both, pods(serves, podOf(&before, is, true)), false},
+		"a stopped pod of the previous template":     {counted("10"), both, pods(serves, podOf(&before, not, true)), false},
+		"a terminating current pod":                  {counted("10"), both, pods(serves, podOf(&now, is, true)), false},
+		"a pod without an owner":                     {counted("10"), both, pods(serves, podOf(nil, is, false)), false},
+		"a pod whose ReplicaSet is not cached":       {deployment(1, 1, 1, 1), nil, pods(serves), false},
+		"the newest ReplicaSet is not cached":        {counted("10"), both[:1], pods(podOf(&before, is, false)), true},
+		"no ReplicaSet is cached":                    {counted("10"), nil, nil, true},
+		"an outdated revision of the Deployment":     {counted("9"), both, pods(serves), false},
+		"the Deployment has no revision":             {deployment(1, 1, 1, 1), both, pods(serves), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := status.Workload(status.WorkloadInput{Deployment: tc.deployment, ReplicaSets: tc.sets, Pods: tc.pods})

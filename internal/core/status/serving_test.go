@@ -24,45 +24,21 @@ func rolling(d *appsv1.Deployment, maxUnavailable intstr.IntOrString) *appsv1.De
 // end of the rollout.
 func TestPhaseDuringAChange(t *testing.T) {
 	quarter := intstr.FromString("25%")
-	unseen := deployment(1, 1, 1, 1)
-	unseen.Generation = 2
 	older, newer := replicaSet("old", "1", 0), replicaSet("new", "2", 0)
+	first, before, both := []appsv1.ReplicaSet{newer}, []appsv1.ReplicaSet{older}, []appsv1.ReplicaSet{older, newer}
+	const starts, serves = v1alpha2.PhaseInitializing, v1alpha2.PhaseReady
 	for name, tc := range map[string]struct {
 		deployment *appsv1.Deployment
 		sets       []appsv1.ReplicaSet
 		want       v1alpha2.Phase
 	}{
-		"most pods of a first rollout": {
-			rolling(deployment(4, 4, 4, 3), quarter),
-			[]appsv1.ReplicaSet{newer},
-			v1alpha2.PhaseInitializing,
-		},
-		"not seen yet": {unseen, []appsv1.ReplicaSet{older}, v1alpha2.PhaseReady},
-		"the new ReplicaSet is not known": {
-			rolling(deployment(1, 2, 1, 1), quarter),
-			[]appsv1.ReplicaSet{older},
-			v1alpha2.PhaseReady,
-		},
-		"the old pod serves": {
-			rolling(deployment(1, 2, 1, 1), quarter),
-			[]appsv1.ReplicaSet{older, newer},
-			v1alpha2.PhaseReady,
-		},
-		"the last new pod starts": {
-			rolling(deployment(4, 4, 4, 3), quarter),
-			[]appsv1.ReplicaSet{older, newer},
-			v1alpha2.PhaseReady,
-		},
-		"two of four are missing": {
-			rolling(deployment(4, 5, 2, 2), quarter),
-			[]appsv1.ReplicaSet{older, newer},
-			v1alpha2.PhaseInitializing,
-		},
-		"the old pod has ended": {
-			deployment(1, 1, 1, 0),
-			[]appsv1.ReplicaSet{older, newer},
-			v1alpha2.PhaseInitializing,
-		},
+		"most pods of a first rollout":    {rolling(deployment(4, 4, 4, 3), quarter), first, starts},
+		"not seen yet":                    {staleDeployment(), before, serves},
+		"the new ReplicaSet is not known": {rolling(deployment(1, 2, 1, 1), quarter), before, serves},
+		"the old pod serves":              {rolling(deployment(1, 2, 1, 1), quarter), both, serves},
+		"the last new pod starts":         {rolling(deployment(4, 4, 4, 3), quarter), both, serves},
+		"two of four are missing":         {rolling(deployment(4, 5, 2, 2), quarter), both, starts},
+		"the old pod has ended":           {deployment(1, 1, 1, 0), both, starts},
 	} {
 		t.Run(name, func(t *testing.T) {
 			seen := status.Workload(status.WorkloadInput{Deployment: tc.deployment, ReplicaSets: tc.sets})

@@ -313,12 +313,6 @@ func stopped(code int32) corev1.ContainerStatus {
 // that a crash takes precedence.
 func TestPendingClaim(t *testing.T) {
 	claim := status.PendingClaim{Name: "my-pvc", Message: "no such class"}
-	unscheduled := corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: "p"},
-		Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{
-			Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "unbound claims",
-		}}},
-	}
 	crashed := pod("p", ended(3, "Error", ""))
 	for name, tc := range map[string]struct {
 		pods []corev1.Pod

@@ -77,20 +77,8 @@ persistence:
     table_name: responses_my_id
     backend: sql_default
 `},
-		{"files", "inline::localfs", `
-storage_dir: ${env.FILES_STORAGE_DIR:=~/.llama/distributions/starter/files}
-metadata_store:
-  table_name: files_my_id_metadata
-  backend: sql_default
-`},
 		{"vector_io", "inline::sqlite-vec", `
 db_path: ${env.SQLITE_STORE_DIR:=~/.llama/distributions/starter}/sqlite_vec.db
-persistence:
-  namespace: vector_io::my-id
-  backend: kv_default
-`},
-		{"vector_io", "inline::qdrant", `
-path: ${env.QDRANT_PATH:=~/.llama/distributions/starter}/qdrant.db
 persistence:
   namespace: vector_io::my-id
   backend: kv_default
@@ -99,16 +87,6 @@ persistence:
 token: null
 persistence:
   namespace: vector_io::my-id
-  backend: kv_default
-`},
-		{"vector_io", "remote::pgvector", `
-persistence:
-  namespace: vector_io::my-id
-  backend: kv_default
-`},
-		{"batches", "inline::reference", `
-kvstore:
-  namespace: batches::my-id
   backend: kv_default
 `},
 		{"inference", "remote::vllm", "{}\n"},

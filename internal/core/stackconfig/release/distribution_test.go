@@ -12,65 +12,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/schema"
 )
 
-// TestDistributions checks which lines ship the named distributions.
-func TestDistributions(t *testing.T) {
-	for _, tt := range []struct{ name, first, last string }{
-		{"starter", "", ""},
-		{"starter/run-with-postgres-store", "0.3", ""},
-		{"starter/run-with-postgres-uri-store", "1.4", ""},
-		{"postgres-demo", "", ""},
-		{"meta-reference-gpu", "", "0.4"},
-		{"remote-vllm", "", "0.2"},
-		{"remote-vllm/run-with-safety", "", "0.2"},
-	} {
-		lines := between(t, tt.first, tt.last)
-		eachLine(t, func(t *testing.T, r *release.Release) {
-			_, ok := r.Distribution(tt.name)
-			if want := slices.Contains(lines, r.Line); ok != want || slices.Contains(r.Distributions(), tt.name) != want {
-				t.Errorf("has %s: %v, want %v", tt.name, ok, want)
-			}
-		})
-	}
-	for name, want := range map[string]string{
-		"remote-vllm": "0.2.14", "remote-vllm/run-with-safety": "0.2.14",
-		"starter": "",
-	} {
-		if d, _ := lineOf(t, "0.2").Distribution(name); d.Last != want {
-			t.Errorf("%s was last shipped with %q, want %q", name, d.Last, want)
-		}
-	}
-}
-
-// TestPathVariablesByLine checks the directory of starter's data, which moved when the server was renamed.
-func TestPathVariablesByLine(t *testing.T) {
-	eachLine(t, func(t *testing.T, r *release.Release) {
-		starter, _ := r.Distribution("starter")
-		i := slices.IndexFunc(starter.PathVariables,
-			func(v release.PathVariable) bool { return v.Name == "SQLITE_STORE_DIR" })
-		if i < 0 {
-			t.Fatal("no SQLITE_STORE_DIR")
-		}
-		want := release.PathVariable{
-			Name: "SQLITE_STORE_DIR", Default: r.Runtime.DataDir + "/distributions/starter", Rest: "distributions/starter",
-		}
-		if diff := cmp.Diff(want, starter.PathVariables[i]); diff != "" {
-			t.Errorf("SQLITE_STORE_DIR (-want +got):\n%s", diff)
-		}
-	})
-}
-
 func TestStarterVariables(t *testing.T) {
 	starter, ok := line07(t).Distribution("starter")
 	if !ok {
 		t.Fatal("no starter")
-	}
-	want := []release.PathVariable{
-		{Name: "FILES_STORAGE_DIR", Default: "~/.llama/distributions/starter/files", Rest: "distributions/starter/files"},
-		{Name: "MILVUS_DB_PATH", Default: "~/.llama/distributions/starter", Rest: "distributions/starter"},
-		{Name: "SQLITE_STORE_DIR", Default: "~/.llama/distributions/starter", Rest: "distributions/starter"},
-	}
-	if diff := cmp.Diff(want, starter.PathVariables); diff != "" {
-		t.Errorf("path variables (-want +got):\n%s", diff)
 	}
 	i := slices.IndexFunc(starter.Variables, func(v release.Variable) bool { return v.Name == "VLLM_URL" })
 	if i < 0 {

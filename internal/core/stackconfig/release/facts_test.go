@@ -7,6 +7,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/provider"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/schema"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
@@ -30,7 +31,13 @@ func TestFacts(t *testing.T) {
 func facts(r *release.Release) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line("package %s module %s", r.Package, r.Module)
 	line("runtime %s", oneField(fmt.Sprintf("%+v", r.Runtime)))
+	for _, name := range r.TopLevel.Names() {
+		key, _ := r.TopLevel.Key(name)
+		line("key %s required:%v", name, key.Required)
+	}
+	line("server keys %v", r.Server.Names())
 	for _, name := range r.APIs() {
 		api, _ := r.API(name)
 		line("api %+v", api)
@@ -41,11 +48,13 @@ func facts(r *release.Release) string {
 			k.NeedsDirectory, k.CredentialKey, k.CredentialInHost, k.EncodePassword, k.ConnectionStringKey)
 	}
 	for _, s := range r.Storage.Stores {
-		line("store %s at:%s family:%s required:%v default:%s", s.Name, s.Path, s.Family, s.Required, inline(s.Default))
+		line("store %s at:%s family:%s required:%v with:%v by:%s list of:%s default:%s", s.Name, s.Path, s.Family, s.Required,
+			s.RequiredWith, s.RequiredBy, s.ListOf, inline(s.Default))
 	}
 	for _, res := range r.Resources() {
-		line("resource %s section:%q id:%s provider_id:%s api:%s public:%s alias:%s any:%s dropped:%v %s", res.Kind, res.Section,
-			res.IDKey, res.ProviderIDKey, res.API, res.PublicID, res.PublicAlias, res.AnyProvider, res.Dropped, res.Instead)
+		line("resource %s section:%q id:%s provider_id:%s needs provider:%v api:%s public:%s alias:%s any:%s again:%v dropped:%v %s",
+			res.Kind, res.Section, res.IDKey, res.ProviderIDKey, res.NeedsProvider, res.API, res.PublicID, res.PublicAlias,
+			res.AnyProvider, res.ListedAgain, res.Dropped, res.Instead)
 	}
 	for _, res := range r.Resources() {
 		if res.RegistryType != "" {
@@ -61,6 +70,17 @@ func facts(r *release.Release) string {
 		line("tool %+v", tool)
 	}
 	eachProvider(r, func(p *provider.Type) { line("%s", providerFacts(p)) })
+	eachClass(r, func(class *schema.Class) {
+		for _, rule := range class.Rules {
+			line("rule %s: %s %v if %v", class.Name, rule.Kind, rule.Keys, rule.If)
+		}
+	})
+	for _, name := range r.Distributions() {
+		distribution, _ := r.Distribution(name)
+		line("distribution %s last:%s", name, distribution.Last)
+	}
+	starter, _ := r.Distribution("starter")
+	line("paths of starter %+v", starter.PathVariables)
 	for _, gone := range r.Removed {
 		line("removed %s %s after %s; %s", gone.Kind, gone.Name, gone.Last, gone.Instead)
 	}
@@ -76,6 +96,8 @@ func providerFacts(p *provider.Type) string {
 		{"credential", p.CredentialKey},
 		{"region", p.RegionKey},
 		{"group", p.ToolGroup},
+		{"resources", strings.Join(p.ResourceIDs, ",")},
+		{"entries need", p.ResourceNeeds},
 		{"broken", p.Broken},
 		{"kept", p.KeptForm},
 	} {
@@ -83,8 +105,19 @@ func providerFacts(p *provider.Type) string {
 			fmt.Fprintf(&b, " %s:%s", fact.name, fact.value)
 		}
 	}
-	if p.EndpointIgnored {
-		b.WriteString(" (endpoint ignored)")
+	for _, fact := range []struct {
+		name string
+		is   bool
+	}{
+		{"endpoint ignored", p.EndpointIgnored},
+		{"endpoint needed", p.EndpointNeeded},
+		{"credential optional", p.CredentialOptional},
+		{"in memory", p.InMemory},
+		{"registers nothing", p.RegistersNothing},
+	} {
+		if fact.is {
+			fmt.Fprintf(&b, " (%s)", fact.name)
+		}
 	}
 	for _, key := range p.Config.Keys {
 		if key.Required {
@@ -95,6 +128,38 @@ func providerFacts(p *provider.Type) string {
 		fmt.Fprintf(&b, " %s=%s", d.Key, inline(d.Value))
 	}
 	return b.String()
+}
+
+// eachClass calls a function for every class of a release, once for each name.
+func eachClass(r *release.Release, do func(*schema.Class)) {
+	seen := map[string]bool{}
+	var visit func(*schema.Class)
+	var within func(*schema.Expr)
+	visit = func(class *schema.Class) {
+		if class == nil || seen[class.Name] {
+			return
+		}
+		seen[class.Name] = true
+		do(class)
+		for i := range class.Keys {
+			within(class.Keys[i].Type)
+		}
+	}
+	within = func(e *schema.Expr) {
+		visit(e.Class)
+		for _, arg := range e.Args {
+			within(arg)
+		}
+	}
+	visit(r.TopLevel)
+	visit(r.Server)
+	for i := range r.Storage.Backends {
+		visit(r.Storage.Backends[i].Class)
+	}
+	for _, resource := range r.Resources() {
+		visit(resource.Class)
+	}
+	eachProvider(r, func(p *provider.Type) { visit(p.Config) })
 }
 
 // inline returns a value in the data as one line, with its fields in their original order.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/provider"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/schema"
 )
 
 // line07 returns the data of line 0.7, which the tests for details use.
@@ -25,118 +26,6 @@ func between(t testing.TB, first, last string) []string {
 		t.Fatalf("no line from %q to %q", first, last)
 	}
 	return lines
-}
-
-// TestPackage checks the names of the package and of the module, which changed in 0.8.
-func TestPackage(t *testing.T) {
-	eachLine(t, func(t *testing.T, r *release.Release) {
-		want := [2]string{"llama-stack", "llama_stack"}
-		if release.Compare(r.Line, "0.8") >= 0 {
-			want = [2]string{"ogx", "ogx"}
-		}
-		if got := [2]string{r.Package, r.Module}; got != want {
-			t.Errorf("package and module %q, want %q", got, want)
-		}
-	})
-}
-
-// TestTopLevelKeys checks in which lines a key exists in the config.
-func TestTopLevelKeys(t *testing.T) {
-	for _, tt := range []struct{ path, first, last string }{
-		{"apis", "", ""},
-		{"image_name", "", ""},
-		{"distro_name", "0.5", ""},
-		{"storage.stores.metadata", "0.3", ""},
-		{"metadata_store", "", "0.2"},
-		{"inference_store", "", "0.2"},
-		{"models", "", "0.2"},
-		{"vector_dbs", "", "0.2"},
-		{"registered_resources.models", "0.3", ""},
-		{"registered_resources.shields", "0.3", "0.8"},
-		{"registered_resources.connectors", "0.4", "0.4"},
-		{"registered_resources.tool_groups", "0.3", ""},
-		{"registered_resources.benchmarks", "0.3", "0.7"},
-		{"connectors", "0.5", ""},
-		{"telemetry.enabled", "0.3", "0.3"},
-		{"vector_stores", "0.3", ""},
-		{"safety.default_shield_id", "0.4", "0.8"},
-		{"server.workers", "0.3", ""},
-		{"server.host", "", ""},
-		{"server.tls_certfile", "", ""},
-		{"server.cors", "", "0.8"},
-		{"server.quota", "", "0.8"},
-		{"server.insecure", "1.2", ""},
-		{"server.tls_config", "1.2", ""},
-		{"server.port.nothing", "9", "9"},
-	} {
-		t.Run(tt.path, func(t *testing.T) {
-			eachLine(t, func(t *testing.T, r *release.Release) {
-				want := (tt.first == "" || release.Compare(tt.first, r.Line) <= 0) &&
-					(tt.last == "" || release.Compare(r.Line, tt.last) <= 0)
-				if got := r.TopLevel.HasPath(tt.path); got != want {
-					t.Errorf("has %s: %v, want %v", tt.path, got, want)
-				}
-			})
-		})
-	}
-	for _, line := range between(t, "", "0.4") {
-		if key, _ := lineOf(t, line).TopLevel.Key("image_name"); !key.Required {
-			t.Errorf("%s: image_name is not required", line)
-		}
-	}
-}
-
-// TestCredentialIsOptional checks which services a server can call without a credential in the configuration.
-func TestCredentialIsOptional(t *testing.T) {
-	eachLine(t, func(t *testing.T, r *release.Release) {
-		var optional []string
-		eachProvider(r, func(p *provider.Type) {
-			if p.CredentialOptional {
-				optional = append(optional, p.API+"/"+p.Type)
-			}
-		})
-		var want []string
-		if release.Compare(r.Line, "1.1") >= 0 {
-			want = append(want, "inference/remote::bedrock")
-		}
-		if release.Compare(r.Line, "0.6") >= 0 {
-			want = append(want, "inference/remote::vertexai")
-		}
-		slices.Sort(optional)
-		if !slices.Equal(optional, want) {
-			t.Errorf("types with an optional credential: %v, want %v", optional, want)
-		}
-	})
-}
-
-// TestResourceIDs checks which types accept only certain resource names.
-func TestResourceIDs(t *testing.T) {
-	eachLine(t, func(t *testing.T, r *release.Release) {
-		eachProvider(r, func(p *provider.Type) {
-			want := map[string][]string{
-				"safety/inline::code-scanner": {"code-scanner", "code-shield"},
-				"safety/inline::prompt-guard": {"Prompt-Guard-86M"},
-			}[p.API+"/"+p.Type]
-			if !slices.Equal(p.ResourceIDs, want) {
-				t.Errorf("%s takes %v, want %v", p.Type, p.ResourceIDs, want)
-			}
-			mcp := p.Type == "remote::model-context-protocol" && release.Compare(r.Line, "0.6") <= 0
-			if got := p.ResourceNeeds == "mcp_endpoint"; got != mcp {
-				t.Errorf("%s needs an address for each entry: %t, want %t", p.Type, got, mcp)
-			}
-		})
-	})
-}
-
-func TestRegistersNothing(t *testing.T) {
-	eachLine(t, func(t *testing.T, r *release.Release) {
-		eachProvider(r, func(p *provider.Type) {
-			want := p.API == "scoring" && (p.Type != "inline::llm-as-judge" || release.Compare(r.Line, "0.4") <= 0)
-			if p.RegistersNothing != want {
-				t.Errorf("%s registers nothing: %t, want %t", p.Type, p.RegistersNothing, want)
-			}
-		})
-	})
 }
 
 // TestLists checks the types of the models that providers list and serve.
@@ -169,18 +58,6 @@ func TestLists(t *testing.T) {
 	if !slices.Equal(st.Serves, []string{"embedding"}) {
 		t.Errorf("sentence-transformers serves %v", st.Serves)
 	}
-}
-
-// TestEndpointNeeded checks which types have no default address and start without one.
-func TestEndpointNeeded(t *testing.T) {
-	eachLine(t, func(t *testing.T, r *release.Release) {
-		eachProvider(r, func(p *provider.Type) {
-			want := (p.Type == "remote::azure" || p.Type == "remote::databricks") && release.Compare(r.Line, "0.4") >= 0
-			if p.EndpointNeeded != want {
-				t.Errorf("%s needs an endpoint: %t, want %t", p.Type, p.EndpointNeeded, want)
-			}
-		})
-	})
 }
 
 // TestBackendFamilies checks that the class of every store refers to the family of the store.
@@ -271,33 +148,6 @@ func TestNearestType(t *testing.T) {
 	if got := r.NearestType("nothing", "vllm"); got != "" {
 		t.Errorf("NearestType of an API without types = %q", got)
 	}
-}
-
-// TestStoresRequiredWithSettings checks that, from 1.1 on, some settings require a separate store for the vector
-// stores.
-func TestStoresRequiredWithSettings(t *testing.T) {
-	for _, line := range between(t, "1.0", "") {
-		store, ok := lineOf(t, line).Storage.Store("vector_stores")
-		if want := line != "1.0"; !ok || (store.RequiredBy == "vector_io" && len(store.RequiredWith) == 2) != want {
-			t.Errorf("%s: %+v", line, store)
-		}
-	}
-}
-
-// TestListsOfVectorStores checks which release is the first in which replicas find each other's vector stores. It also
-// checks for which types of vector stores the replicas do not find the content.
-func TestListsOfVectorStores(t *testing.T) {
-	eachLine(t, func(t *testing.T, r *release.Release) {
-		store, _ := r.Storage.Store("vector_stores")
-		if want := release.Compare(r.Line, "1.2") >= 0; (store.ListOf == "vector_io") != want {
-			t.Errorf("vector stores are listed by %q", store.ListOf)
-		}
-		eachProvider(r, func(p *provider.Type) {
-			if want := p.Type == "inline::faiss"; p.InMemory != want {
-				t.Errorf("%s/%s is in memory: %t, want %t", p.API, p.Type, p.InMemory, want)
-			}
-		})
-	})
 }
 
 // TestPublic checks the IDs that clients use for entries.
@@ -432,21 +282,6 @@ func TestLookups(t *testing.T) {
 	}
 }
 
-// TestResources checks the facts about kinds of resources that the golden files of TestFacts do not contain.
-func TestResources(t *testing.T) {
-	eachLine(t, func(t *testing.T, r *release.Release) {
-		for _, resource := range r.Resources() {
-			if want := resource.Kind != "connectors" && resource.Kind != "datasets"; resource.NeedsProvider != want {
-				t.Errorf("%s needs a provider: %t, want %t", resource.Kind, resource.NeedsProvider, want)
-			}
-			want := resource.Kind == "models" && release.Compare(r.Line, "0.8") >= 0
-			if resource.ListedAgain != want {
-				t.Errorf("%s is listed again: %t, want %t", resource.Kind, resource.ListedAgain, want)
-			}
-		}
-	})
-}
-
 // TestEveryLineIsWhole checks that the names in the data of each line lead to keys, APIs and types of the line.
 func TestEveryLineIsWhole(t *testing.T) {
 	eachLine(t, func(t *testing.T, r *release.Release) {
@@ -471,6 +306,19 @@ func TestEveryLineIsWhole(t *testing.T) {
 				t.Errorf("%s: there is no key %s", resource.Kind, path)
 			}
 		}
+		eachClass(r, func(class *schema.Class) {
+			for _, rule := range class.Rules {
+				keys := slices.Clone(rule.Keys)
+				for _, condition := range rule.If {
+					keys = append(keys, condition.Key)
+				}
+				for _, key := range keys {
+					if known, _ := class.Key(key); known.Name != key {
+						t.Errorf("a rule of %s names %q, which is not a key", class.Name, key)
+					}
+				}
+			}
+		})
 		servers, ok := r.Resource(r.Tools.MCP)
 		if !ok || servers.Dropped || !servers.Class.HasPath(r.Tools.MCPURLKey) {
 			t.Errorf("MCP servers are declared as %q with %q", r.Tools.MCP, r.Tools.MCPURLKey)

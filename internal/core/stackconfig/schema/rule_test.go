@@ -2,10 +2,10 @@ package schema_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"go.yaml.in/yaml/v3"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/schema"
 )
@@ -81,11 +81,7 @@ func TestRules(t *testing.T) {
 
 	for text, want := range rulesCases {
 		t.Run(text, func(t *testing.T) {
-			var doc yaml.Node
-			if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(want, outer.Check(doc.Content[0])); diff != "" {
+			if diff := cmp.Diff(want, outer.Check(parseYAML(t, text))); diff != "" {
 				t.Errorf("problems (-want +got):\n%s", diff)
 			}
 		})
@@ -135,16 +131,7 @@ func TestValueRules(t *testing.T) {
 		"{forward: [x], blocked: {k: X}}":        `forward: must not be set together with "blocked"; remove one of the two`,
 	} {
 		t.Run(text, func(t *testing.T) {
-			var document yaml.Node
-			if err := yaml.Unmarshal([]byte(text), &document); err != nil {
-				t.Fatal(err)
-			}
-			got := ""
-			problems := class.Check(document.Content[0])
-			for i := range problems {
-				got += problems[i].Path + ": " + problems[i].Message()
-			}
-			if got != want {
+			if got := messagesOf(t, class, text); got != want {
 				t.Errorf("problems %q, want %q", got, want)
 			}
 		})
@@ -171,18 +158,20 @@ func TestTextLimits(t *testing.T) {
 		"{headers: [x-y, X]}":              "headers[1]: must be text that matches ^[a-z-]+$",
 	} {
 		t.Run(text, func(t *testing.T) {
-			var document yaml.Node
-			if err := yaml.Unmarshal([]byte(text), &document); err != nil {
-				t.Fatal(err)
-			}
-			got := ""
-			problems := class.Check(document.Content[0])
-			for i := range problems {
-				got += problems[i].Path + ": " + problems[i].Message()
-			}
-			if got != want {
+			if got := messagesOf(t, class, text); got != want {
 				t.Errorf("problems %q, want %q", got, want)
 			}
 		})
 	}
+}
+
+// messagesOf returns the problems of a text, each with its path.
+func messagesOf(t *testing.T, class *schema.Class, text string) string {
+	t.Helper()
+	var all strings.Builder
+	problems := class.Check(parseYAML(t, text))
+	for i := range problems {
+		all.WriteString(problems[i].Path + ": " + problems[i].Message())
+	}
+	return all.String()
 }
