@@ -24,6 +24,10 @@ bench-scale: cluster-tool ## Measure the operator with many stacks [OBJECTS=1000
 		-idle=$(IDLE) -controllers=$(CONTROLLERS) -exposed=$(EXPOSED) $(if $(BEFORE),-before=$(abspath $(BEFORE))) -table=$(abspath $(CACHE))/bench/scale.md; \
 	cat $(CACHE)/bench/scale.md
 
+.PHONY: bench-latency
+bench-latency: cluster-tool ## Measure the memory with one stack, and how long a new stack waits for its Deployment, and a changed one for its new pod
+	@export $(ASSETS); $(GO) test ./test/scale -run '^$$' -bench Latency -benchtime 1x -timeout 1h
+
 .PHONY: bench-tenants
 bench-tenants: cluster-tool ## Measure how large stacks, floods, silent servers and stalled layers of one namespace affect another (minutes)
 	@export $(ASSETS); $(GO) test ./internal/cluster/probe ./test/scale -run '^$$' -bench Tenants -benchtime 1x -timeout 1h

@@ -132,6 +132,13 @@ func (o *operator) file(b *testing.B, name string) []byte {
 	return data
 }
 
+// returnsMemory waits until an idle operator has returned memory to the system.
+func (o *operator) returnsMemory(b *testing.B) {
+	b.Helper()
+	since := time.Now()
+	eventually(b, poll, "the program returns memory to the system", func() (bool, error) { return time.Since(since) > 2*quiet, nil })
+}
+
 // resident returns the operator's current memory usage in MiB, and most returns its maximum memory usage.
 func (o *operator) resident(b *testing.B) float64 { return o.memory(b, "VmRSS:") }
 func (o *operator) most(b *testing.B) float64     { return o.memory(b, "VmHWM:") }

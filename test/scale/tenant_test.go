@@ -92,8 +92,7 @@ func measureTenants(b *testing.B) (m tenants) {
 	m.most = o.most(b)
 	stacks := largeStacks + len(m.alone) + len(m.among) + len(m.behind)
 	o.observes(b, stacks)
-	since := time.Now()
-	eventually(b, poll, "the program returns memory to the system", func() (bool, error) { return time.Since(since) > 2*quiet, nil })
+	o.returnsMemory(b)
 	m.rested = o.resident(b)
 	o.stop(b)
 

@@ -102,6 +102,6 @@ func (v *version) check(ctx context.Context, object map[string]any) field.ErrorL
 	if len(errs) > 0 {
 		return errs
 	}
-	errs, _ = v.rules().Validate(ctx, nil, v.schema, object, nil, celconfig.RuntimeCELCostBudget)
+	errs, _ = v.rules.of(v.schema, object).Validate(ctx, nil, v.schema, object, nil, celconfig.RuntimeCELCostBudget)
 	return errs
 }

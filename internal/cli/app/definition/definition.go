@@ -7,9 +7,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
-	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"sigs.k8s.io/yaml"
 
 	"github.com/llamastack/llama-stack-k8s-operator/config"
@@ -19,8 +17,7 @@ import (
 type version struct {
 	schema    *structuralschema.Structural
 	validator validation.SchemaValidator
-	// rules compiles the CEL rules. This takes longer than all else, so only versions in use are compiled.
-	rules func() *cel.Validator
+	rules     rules
 }
 
 // versions reads the definition.
@@ -54,16 +51,11 @@ func newVersion(external *apiextensionsv1.JSONSchemaProps) (*version, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &version{schema: schema, validator: validator, rules: sync.OnceValue(func() *cel.Validator {
-		return cel.NewValidator(schema, true, celconfig.PerCallLimit)
-	})}, nil
+	return &version{schema: schema, validator: validator}, nil
 }
 
-// Prepare reads and compiles what Check needs for a version of the API, so that the first call of Check does not wait
-// for it.
-func Prepare(name string) {
+// Prepare reads what Check needs, so that the first call of Check does not wait for it.
+func Prepare() {
 	go func() { _, _ = compiled() }()
-	if known, err := versions(); err == nil && known[name] != nil {
-		known[name].rules()
-	}
+	_, _ = versions()
 }

@@ -30,6 +30,8 @@ type policy struct {
 type variable struct {
 	name  string
 	value cel.Program
+	// checked returns the program for large objects. Nil means that it is the same.
+	checked func() (cel.Program, error)
 }
 
 // rule is a validation. message is nil if the text is the message.
@@ -55,38 +57,62 @@ var compiled = sync.OnceValues(func() (*policy, error) {
 	return compile(&read.Spec, set.NewExpressionsEnv())
 })
 
+// compile parses the expressions. It does not check their types: the types of the values are not known before the
+// evaluation, so a check finds nothing, and takes as long as all else. The tests create the policy on an API server,
+// which checks it.
 func compile(spec *admissionregistrationv1.ValidatingAdmissionPolicySpec, env *cel.Env) (*policy, error) {
 	found, errs := &policy{}, []error{}
-	program := func(parse func(string) (*cel.Ast, *cel.Issues), expression string) cel.Program {
+	program := func(expression string) cel.Program {
 		if expression == "" {
 			return nil
 		}
-		tree, issues := parse(expression)
-		if err := issues.Err(); err != nil {
-			errs = append(errs, err)
-			return nil
-		}
-		compiled, err := env.Program(tree, cel.InterruptCheckFrequency(celconfig.CheckFrequency))
+		compiled, err := programOf(env, env.Parse, expression)
 		errs = append(errs, err)
 		return compiled
 	}
 	for _, each := range spec.Variables {
-		// The types of the values are not known before the evaluation, so a check of the types finds nothing, and takes as
-		// long as all else. The tests create the policy on an API server, which checks it. But the cost of the variables
-		// nested and managed can reach the limit, and an expression has the cost that it has on an API server only after a
-		// check.
-		parse := env.Parse
+		one := variable{name: each.Name, value: program(each.Expression)}
+		// The cost of these variables can reach the limit for a large object, and an expression has the cost that it has on
+		// an API server only after a check of its types.
 		if each.Name == "nested" || each.Name == "managed" {
-			parse = env.Compile
+			one.checked = sync.OnceValues(func() (cel.Program, error) { return programOf(env, env.Compile, each.Expression) })
 		}
-		found.variables = append(found.variables, variable{each.Name, program(parse, each.Expression)})
+		found.variables = append(found.variables, one)
 	}
 	for _, each := range spec.Validations {
-		found.rules = append(found.rules, rule{
-			program(env.Parse, each.Expression), program(env.Parse, each.MessageExpression), each.Message,
-		})
+		found.rules = append(found.rules, rule{program(each.Expression), program(each.MessageExpression), each.Message})
 	}
 	return found, errors.Join(errs...)
+}
+
+func programOf(env *cel.Env, parse func(string) (*cel.Ast, *cel.Issues), expression string) (cel.Program, error) {
+	tree, issues := parse(expression)
+	if err := issues.Err(); err != nil {
+		return nil, err
+	}
+	return env.Program(tree, cel.InterruptCheckFrequency(celconfig.CheckFrequency))
+}
+
+// manyValues is the number of values from which on an object is large. With fewer values, all expressions together
+// reach less than a hundredth of the limit for the cost.
+const manyValues = 1_000
+
+// isLarge counts down the values in an object, and reports whether there are more than left.
+func isLarge(value any, left *int) bool {
+	*left--
+	switch value := value.(type) {
+	case []any:
+		for i := 0; i < len(value) && *left >= 0; i++ {
+			isLarge(value[i], left)
+		}
+	case map[string]any:
+		for _, item := range value {
+			if *left < 0 || isLarge(item, left) {
+				break
+			}
+		}
+	}
+	return *left < 0
 }
 
 // checkPolicy returns the errors of the policy for the creation of a v1alpha2 object.
@@ -95,13 +121,9 @@ func checkPolicy(ctx context.Context, object map[string]any) (field.ErrorList, e
 	if err != nil {
 		return nil, fmt.Errorf("compile the policy: %w", err)
 	}
-	variables := lazy.NewMapValue(types.NewObjectType("variables"))
-	e := evaluation{
-		budget: celconfig.RuntimeCELCostBudget,
-		values: map[string]any{"object": object, "oldObject": types.NullValue, "variables": variables},
-	}
-	for _, each := range used.variables {
-		variables.Append(each.name, func(*lazy.MapValue) ref.Val { return e.value(ctx, each.value) })
+	e, err := used.evaluation(ctx, object)
+	if err != nil {
+		return nil, fmt.Errorf("compile the policy: %w", err)
 	}
 	var errs field.ErrorList
 	for _, each := range used.rules {
@@ -125,6 +147,26 @@ type evaluation struct {
 	values map[string]any
 	// budget is the rest of the cost that an API server allows for an object.
 	budget int64
+}
+
+func (p *policy) evaluation(ctx context.Context, object map[string]any) (*evaluation, error) {
+	variables := lazy.NewMapValue(types.NewObjectType("variables"))
+	e := &evaluation{
+		budget: celconfig.RuntimeCELCostBudget,
+		values: map[string]any{"object": object, "oldObject": types.NullValue, "variables": variables},
+	}
+	large := isLarge(object, new(manyValues))
+	for _, each := range p.variables {
+		value := each.value
+		if large && each.checked != nil {
+			var err error
+			if value, err = each.checked(); err != nil {
+				return nil, err
+			}
+		}
+		variables.Append(each.name, func(*lazy.MapValue) ref.Val { return e.value(ctx, value) })
+	}
+	return e, nil
 }
 
 // value evaluates an expression. The value of an expression that fails, or that costs too much, is an error.

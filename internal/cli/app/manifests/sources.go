@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/definition"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/files"
@@ -140,7 +139,7 @@ func (s *Sources) ReadStrictly(stdin io.Reader, p app.Printer) (*dryrun.Manifest
 	}
 	found.Definition = definition.Check
 	if slices.ContainsFunc(found.Stacks, func(s dryrun.Stack) bool { return !s.Older }) {
-		go definition.Prepare(v1alpha2.GroupVersion.Version)
+		go definition.Prepare()
 	}
 	return found, nil
 }

@@ -39,11 +39,12 @@ type Options struct {
 type Planner struct {
 	Options
 	largePlans largePlans
+	answers    *resolve.Answers
 }
 
 // New returns a planner.
 func New(options Options) *Planner {
-	return &Planner{Options: options, largePlans: largePlans{share.NewSlots(1, 1)}}
+	return &Planner{Options: options, largePlans: largePlans{share.NewSlots(1, 1)}, answers: resolve.NewAnswers()}
 }
 
 type (

@@ -45,6 +45,7 @@ func (p *Planner) ReadSecrets(
 	values, err := resolve.Secrets(ctx, p.Direct, resolve.SecretQuery{
 		Namespace: stack.Namespace, Cache: p.Cache, Uses: uses, Key: own, Budget: budget,
 		Text: stackconfig.WantsText(wishes, image.Release), Now: p.Now(),
+		Answers: p.answers, Changed: stack.Status.ObservedGeneration != stack.Generation,
 	})
 	if err != nil {
 		return Secrets{}, err
