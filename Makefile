@@ -56,12 +56,14 @@ install: ## Install the operator from this checkout into your cluster [IMAGE=lla
 	@kubectl kustomize config/$(if $(OVERLAY),overlays/$(OVERLAY),default) | \
 		sed 's|image: llama-stack-k8s-operator:dev$$|image: $(IMAGE)|' | kubectl apply --server-side --filename=-
 
+# Without cgo, the operator and the API server share packages in the build cache.
 .PHONY: demo
+demo: export CGO_ENABLED := 0
 demo: ## Show what the operator makes of a stack, and run both on a control plane [NODE=1: in pods, with an answer of a model; as root]
 	@hack/demo check $(if $(NODE),node)
 	@$(GO) run ./hack/explain config/samples/v1alpha2-simple.yaml $(CACHE)/demo/config.yaml
 	@$(MAKE) --no-print-directory cluster-tool $(if $(NODE),node-packages)
-	@$(BIN)/cluster run $(if $(NODE),--node) -- hack/demo
+	@$(BIN)/cluster run $(if $(NODE),--node,--with=) -- hack/demo
 
 # The tests of each package run once: with coverage for the pure packages, with the race detector for packages with
 # goroutines, and otherwise as they are. Only the pure packages always use a core. The others wait for an API server

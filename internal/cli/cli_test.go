@@ -214,6 +214,9 @@ func TestUsageErrors(t *testing.T) {
 		"missing file":    {[]string{"render", "-f", "nowhere.yaml"}, "nowhere.yaml"},
 		"unknown output":  {[]string{"render", "-f", samples, "-o", "json"}, `--output: "json" is not a valid value; use one of config, objects, all, env`},
 		"unknown command": {[]string{"rendr"}, `unknown command "rendr" for "kubectl-llamastack"; did you mean "render"?`},
+		"word of kubectl": {[]string{"apply", "-f", "stack.yaml"}, `unknown command "apply" for "kubectl-llamastack"; run kubectl apply -f FILE`},
+		"similar letters": {[]string{"edit", "demo"}, `unknown command "edit" for "kubectl-llamastack"; run kubectl edit llsd NAME`},
+		"word of helm":    {[]string{"install"}, `unknown command "install" for "kubectl-llamastack"; to install the operator, see docs/how-to/install.md`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := run(t, "", tc.args...)

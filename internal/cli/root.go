@@ -133,9 +133,33 @@ func Run(streams Streams, version string, args []string) int {
 	return 2
 }
 
-// onOneLine returns a message of cobra about an unknown command, whose suggestions are on further lines, as one line.
+// elsewhere contains words that users of other tools try as commands, and what to use instead.
+var elsewhere = map[string]string{
+	"apply":     "run kubectl apply -f FILE",
+	"ask":       "run kubectl llamastack chat NAME",
+	"create":    "run kubectl llamastack init, then kubectl apply -f FILE",
+	"delete":    "run kubectl delete llsd NAME",
+	"describe":  "run kubectl llamastack status NAME",
+	"edit":      "run kubectl edit llsd NAME",
+	"explain":   "run kubectl llamastack render -f FILE --explain, or kubectl explain llsd.spec",
+	"get":       "run kubectl get llsd",
+	"install":   "to install the operator, see docs/how-to/install.md",
+	"list":      "run kubectl get llsd",
+	"run":       "run kubectl llamastack init, then kubectl apply -f FILE",
+	"uninstall": "to uninstall the operator, see docs/how-to/uninstall.md",
+}
+
+// unknownCommand is the first line of cobra's message about a word that is not a command.
+const unknownCommand = "unknown command %q for \"kubectl-llamastack\""
+
+// onOneLine returns a message of cobra, whose suggestions are on further lines, as one line. For a word of other tools,
+// cobra's suggestion is only a word with similar letters.
 func onOneLine(message string) string {
 	problem, suggested, found := strings.Cut(message, "\n\nDid you mean this?\n")
+	var word string
+	if _, err := fmt.Sscanf(problem, unknownCommand, &word); err == nil && elsewhere[word] != "" {
+		return problem + "; " + elsewhere[word]
+	}
 	if names := strings.Fields(suggested); found && len(names) > 0 {
 		return fmt.Sprintf("%s; did you mean %q?", problem, names[0])
 	}

@@ -1,6 +1,7 @@
 package binaries
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -10,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -39,8 +41,8 @@ func DefaultFolder() (string, error) {
 	return filepath.Join(user, "llama-stack-k8s-operator", "kubernetes"), nil
 }
 
-// Ensure returns the directory with the set's programs. If the directory does not exist, Ensure downloads or builds the
-// programs. The first build takes minutes.
+// Ensure returns the directory with the programs that the set needs, and downloads or builds those that the directory
+// does not contain. The first build takes minutes.
 func (c Cache) Ensure(ctx context.Context, s Set) (string, error) {
 	compiler, err := findToolchain(ctx, s)
 	if err != nil {
@@ -65,38 +67,42 @@ func (c Cache) Ensure(ctx context.Context, s Set) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if !complete(folder, s) { // the previous holder of the lock did not build them
-		err = c.buildAll(ctx, s, compiler, folder)
+	if left := missing(folder, s); len(left) > 0 { // the previous holder of the lock did not build them
+		err = c.buildAll(ctx, s, left, compiler, folder)
 	}
 	return folder, errors.Join(err, unlock())
 }
 
-// buildAll builds all programs in a temporary directory next to `folder`, and then renames that directory to `folder`.
-func (c Cache) buildAll(ctx context.Context, s Set, compiler toolchain, folder string) error {
+// buildAll builds programs in a temporary directory next to `folder`, and then moves them to `folder`.
+func (c Cache) buildAll(ctx context.Context, s Set, programs []Program, compiler toolchain, folder string) error {
 	staging := folder + ".partial"
 	if err := errors.Join(os.RemoveAll(staging), os.MkdirAll(staging, 0o750)); err != nil {
 		return fmt.Errorf("preparing %q: %w", staging, err)
 	}
 	defer os.RemoveAll(staging)
 
+	what, takes := s.Title, s.Takes
+	if len(programs) < len(s.Programs) {
+		what, takes = names(programs)+" of "+s.Title, "all programs take "+s.Takes
+	}
 	fmt.Fprintf(c.Progress, "Building %s%s with %s from Go modules into %s (once; %s on two cores)\n",
-		s.Title, c.Part, compiler.version, folder, s.Takes)
+		what, c.Part, compiler.version, folder, takes)
 	start := time.Now()
 	var packages []string
-	err := c.step("modules", func() (err error) { packages, err = fetchModules(ctx, s); return err })
+	err := c.step("modules", func() (err error) { packages, err = fetchModules(ctx, s, programs); return err })
 	if err != nil {
 		return err
 	}
 	m := newMeter(c.Progress, packages)
-	for _, program := range s.Programs {
+	for _, program := range programs {
 		file := filepath.Join(staging, program.Name)
 		m.program = program.Name
 		if err := c.step(program.Name, func() error { return build(ctx, s, program, file, m) }); err != nil {
 			return err
 		}
 	}
-	if err := errors.Join(os.RemoveAll(folder), os.Rename(staging, folder)); err != nil {
-		return fmt.Errorf("moving the programs to %q: %w", folder, err)
+	if err := move(staging, folder); err != nil {
+		return err
 	}
 	fmt.Fprintf(c.Progress, "Built in %.0f s\n", time.Since(start).Seconds())
 	return nil
@@ -126,7 +132,7 @@ func key(s Set, compiler toolchain) (string, error) {
 	if err := addModule(digest, s.Module); err != nil {
 		return "", fmt.Errorf("reading the build inputs of %s: %w", s.Title, err)
 	}
-	fmt.Fprintln(digest, s.Tags, s.LinkerFlags, s.packages())
+	fmt.Fprintln(digest, s.Tags, s.LinkerFlags, packages(s.Programs))
 	short := hex.EncodeToString(digest.Sum(nil))[:8]
 	return fmt.Sprintf("%s-%s-%s-%s-%s", s.Version, compiler.version, compiler.os, compiler.arch, short), nil
 }
@@ -152,14 +158,26 @@ func decides(name string) bool {
 	return filepath.Ext(name) == ".go" && !strings.HasSuffix(name, "_test.go")
 }
 
-// complete reports whether `folder` contains every program. A directory is complete from its creation, so a directory
-// that exists is incomplete only if a user deleted programs.
-func complete(folder string, s Set) bool {
-	for _, program := range s.Programs {
+// missing returns the programs that the set needs and `folder` does not contain.
+func missing(folder string, s Set) []Program {
+	return slices.DeleteFunc(s.needed(), func(program Program) bool {
 		info, err := os.Stat(filepath.Join(folder, program.Name))
-		if errors.Is(err, fs.ErrNotExist) || err != nil || !info.Mode().IsRegular() {
-			return false
-		}
+		return err == nil && info.Mode().IsRegular()
+	})
+}
+
+func complete(folder string, s Set) bool { return len(missing(folder, s)) == 0 }
+
+// move moves the programs in a temporary directory to `folder`, one at a time, so that a program in `folder` is always
+// complete. The folder may already contain other programs of the set.
+func move(staging, folder string) error {
+	programs, err := os.ReadDir(staging)
+	err = cmp.Or(err, os.MkdirAll(folder, 0o750))
+	for _, program := range programs {
+		err = cmp.Or(err, os.Rename(filepath.Join(staging, program.Name()), filepath.Join(folder, program.Name())))
 	}
-	return true
+	if err != nil {
+		return fmt.Errorf("moving the programs to %q: %w", folder, err)
+	}
+	return nil
 }

@@ -108,6 +108,30 @@ func TestEnsureBuildsOnce(t *testing.T) {
 	}
 }
 
+// A set that needs only some programs has the folder of the whole set, and the rest is added to it later.
+func TestNeeds(t *testing.T) {
+	b := newBench(t)
+	b.set.Needs = []string{"kube-apiserver", "etcd"}
+	folder := b.ensure(t)
+	if want := "Building etcd, kube-apiserver of Kubernetes v1.99.2 with"; !strings.Contains(b.progress.String(), want) {
+		t.Errorf("no %q in:\n%s", want, b.progress)
+	}
+	b.ensure(t)
+	if got := b.builds(t); got != 2 {
+		t.Errorf("%d builds of the needed programs, want 2", got)
+	}
+	b.set.Needs = nil
+	if complete(folder, b.set) {
+		t.Error("the folder of two programs is complete")
+	}
+	if all := b.ensure(t); all != folder || !complete(folder, b.set) {
+		t.Errorf("the folder of all programs is %q, want the complete folder %q", all, folder)
+	}
+	if got := b.builds(t); got != len(b.set.Programs) {
+		t.Errorf("%d builds in all, want %d", got, len(b.set.Programs))
+	}
+}
+
 func TestBuildFlags(t *testing.T) {
 	b := newBench(t)
 	b.ensure(t)

@@ -16,6 +16,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -23,8 +24,8 @@ import (
 // longestSums is the maximum size of a checksum file. A proxy may respond with a page of any length instead.
 const longestSums = 1 << 20
 
-// ensureReleased returns the directory with the programs of the set's release, and downloads the programs if the
-// directory does not exist.
+// ensureReleased returns the directory with the needed programs of the set's release, and downloads those that the
+// directory does not contain.
 func (c Cache) ensureReleased(ctx context.Context, s Set, machine toolchain) (folder string, err error) {
 	source := c.Source.orPublished()
 	files := s.Release(source, machine.os, machine.arch)
@@ -44,14 +45,17 @@ func (c Cache) ensureReleased(ctx context.Context, s Set, machine toolchain) (fo
 	if err != nil {
 		return "", err
 	}
-	if !complete(folder, s) { // the previous holder of the lock did not download them
+	if left := missing(folder, s); len(left) > 0 { // the previous holder of the lock did not download them
+		files = slices.DeleteFunc(files, func(file File) bool {
+			return !slices.ContainsFunc(left, func(program Program) bool { return program.Name == file.Name })
+		})
 		err = c.downloadAll(ctx, s, newDownloader(source), files, folder)
 	}
 	return folder, errors.Join(err, unlock())
 }
 
-// downloadAll downloads all programs to a temporary directory next to `folder`, and then renames that directory to
-// `folder`. It reads all checksums first, so that it detects an unusable server within seconds.
+// downloadAll downloads programs to a temporary directory next to `folder`, and then moves them to `folder`. It reads
+// all checksums first, so that it detects an unusable server within seconds.
 func (c Cache) downloadAll(ctx context.Context, s Set, from *downloader, files []File, folder string) error {
 	sums := make([]string, len(files))
 	for i, file := range files {
@@ -72,8 +76,8 @@ func (c Cache) downloadAll(ctx context.Context, s Set, from *downloader, files [
 			return err
 		}
 	}
-	if err := errors.Join(os.RemoveAll(folder), os.Rename(staging, folder)); err != nil {
-		return fmt.Errorf("moving the programs to %q: %w", folder, err)
+	if err := move(staging, folder); err != nil {
+		return err
 	}
 	fmt.Fprintf(c.Progress, "Downloaded in %.0f s, with verified checksums\n", time.Since(start).Seconds())
 	return nil

@@ -138,6 +138,20 @@ func TestReleaseIsDownloadedOnce(t *testing.T) {
 	}
 }
 
+// If a set needs only some programs of a release, only these are downloaded, and the rest later.
+func TestNeedsOfARelease(t *testing.T) {
+	b, p := newRelease(t)
+	b.set.Needs = []string{"kube-apiserver"}
+	folder := b.ensure(t)
+	if entries, err := os.ReadDir(folder); err != nil || len(entries) != 1 || p.calls != 2 {
+		t.Errorf("the folder has %v after %d requests (%v), want the program after 2", entries, p.calls, err)
+	}
+	b.set.Needs = nil
+	if all := b.ensure(t); all != folder || !complete(folder, b.set) || p.calls != 2*len(b.set.Programs) {
+		t.Errorf("the folder of all programs is %q, after %d requests", all, p.calls)
+	}
+}
+
 // If a release cannot be used, Ensure builds the programs. One line of the output states the reason.
 func TestUnusableReleaseIsBuilt(t *testing.T) {
 	const proxyPage = "<!DOCTYPE html>\n<html><body>Sign in to the network</body></html>"

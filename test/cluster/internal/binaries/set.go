@@ -2,6 +2,7 @@ package binaries
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/line"
@@ -19,6 +20,8 @@ type Set struct {
 	Tags, LinkerFlags string
 	// Programs are built in this order.
 	Programs []Program
+	// Needs limits the programs that are downloaded or built to those with these names. If it is empty, all are needed.
+	Needs []string
 	// Takes is the duration of a build on two cores, as text for the progress output.
 	Takes string
 	// Release lists the release files that contain the programs for an operating system and an architecture. It is nil for
@@ -125,11 +128,31 @@ func versionFlags(l line.Line) string {
 	}, " ")
 }
 
-// packages returns the import paths of all programs.
-func (s Set) packages() []string {
-	var paths []string
+// needed returns the programs that are needed.
+func (s Set) needed() []Program {
+	var programs []Program
 	for _, program := range s.Programs {
+		if len(s.Needs) == 0 || slices.Contains(s.Needs, program.Name) {
+			programs = append(programs, program)
+		}
+	}
+	return programs
+}
+
+// packages returns the import paths of programs.
+func packages(programs []Program) []string {
+	var paths []string
+	for _, program := range programs {
 		paths = append(paths, program.Package)
 	}
 	return paths
+}
+
+// names returns the names of programs as text.
+func names(programs []Program) string {
+	var all []string
+	for _, program := range programs {
+		all = append(all, program.Name)
+	}
+	return strings.Join(all, ", ")
 }

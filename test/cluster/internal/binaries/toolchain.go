@@ -30,8 +30,8 @@ func findToolchain(ctx context.Context, s Set) (toolchain, error) {
 }
 
 // fetchModules downloads only the modules that the programs need, and returns the packages that they consist of.
-func fetchModules(ctx context.Context, s Set) ([]string, error) {
-	out, err := goCommand(ctx, s, nil, append([]string{"list", "-deps"}, s.packages()...)...)
+func fetchModules(ctx context.Context, s Set, programs []Program) ([]string, error) {
+	out, err := goCommand(ctx, s, nil, append([]string{"list", "-deps"}, packages(programs)...)...)
 	if err != nil {
 		return nil, fmt.Errorf("downloading the modules of %s: %w", s.Title, err)
 	}

@@ -22,7 +22,7 @@ func runBuild(ctx context.Context, env environment, args []string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := programs(ctx, env, l); err != nil || !*withNode {
+	if _, err := programs(ctx, env, binaries.ControlPlane(l)); err != nil || !*withNode {
 		return err
 	}
 	_, err = nodePrograms(ctx, env, l)
@@ -41,7 +41,7 @@ func runAssets(ctx context.Context, env environment, args []string) error {
 		if err != nil {
 			return err
 		}
-		if folder, err = programs(ctx, env, l); err != nil {
+		if folder, err = programs(ctx, env, binaries.ControlPlane(l)); err != nil {
 			return err
 		}
 	}
@@ -49,10 +49,10 @@ func runAssets(ctx context.Context, env environment, args []string) error {
 	return err
 }
 
-// programs returns the directory with the programs for the control plane of a Kubernetes line, and downloads or builds
-// them if necessary.
-func programs(ctx context.Context, env environment, l line.Line) (string, error) {
-	folders, err := built(ctx, env, binaries.ControlPlane(l))
+// programs returns the directory with the programs of a set, and downloads or builds those that the set needs if
+// necessary.
+func programs(ctx context.Context, env environment, set binaries.Set) (string, error) {
+	folders, err := built(ctx, env, set)
 	if err != nil {
 		return "", err
 	}

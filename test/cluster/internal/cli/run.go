@@ -33,8 +33,9 @@ const (
 )
 
 func runRun(ctx context.Context, env environment, args []string) error {
-	flags := newFlags(env, "run", " -- command [arguments]", "Starts a control plane, and runs the command at the top of the work tree with KUBECONFIG set and kubectl in PATH.\nWhen the command ends, stops everything, including processes that the command left running. The exit code is 0 if the\ncommand's exit code is 0, and otherwise 1.")
+	flags := newFlags(env, "run", " -- command [arguments]", "Starts a control plane, and runs the command at the top of the work tree with KUBECONFIG set and kubectl in PATH.\nDownloads or builds kubectl only if none is installed, or with --node. When the command ends,\nstops everything, including processes that the command left running. The exit code is 0 if the command's exit code\nis 0, and otherwise 1.")
 	chosen := addStartFlags(env, flags, runDir)
+	chosen.anyKubectl = true
 	if err := parseLeading(flags, args); err != nil {
 		return err
 	}

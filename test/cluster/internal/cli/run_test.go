@@ -9,6 +9,9 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/binaries"
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/controlplane"
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/line"
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/process"
 )
 
@@ -101,5 +104,38 @@ func expectText(t *testing.T, file, want string) {
 	data, err := os.ReadFile(file)
 	if err != nil || string(data) != want {
 		t.Errorf("%s holds %q (%v), want %q", file, data, err, want)
+	}
+}
+
+// The programs that a start needs decide what a user waits for on a new machine.
+func TestNeeded(t *testing.T) {
+	installed, none := t.TempDir(), t.TempDir()
+	if err := os.WriteFile(filepath.Join(installed, "kubectl"), nil, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	both := []string{controlplane.ControllerManager, controlplane.Scheduler}
+	for name, test := range map[string]struct {
+		path             string
+		anyKubectl, node bool
+		with             []string
+		want             string
+	}{
+		"a command, with kubectl":    {installed, true, false, nil, "etcd kube-apiserver"},
+		"a command, without kubectl": {none, true, false, nil, "etcd kube-apiserver kubectl"},
+		"up prints the path":         {installed, false, false, both, "etcd kube-apiserver kube-controller-manager kube-scheduler kubectl"},
+		"a node is set up with it":   {installed, true, true, both, "etcd kube-apiserver kube-controller-manager kube-scheduler kubectl"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("PATH", test.path)
+			set := startFlags{node: &test.node, anyKubectl: test.anyKubectl}.needed(line.Line{}, test.with)
+			if got := strings.Join(set.Needs, " "); got != test.want {
+				t.Errorf("needs %s, want %s", got, test.want)
+			}
+			for _, name := range set.Needs {
+				if !slices.ContainsFunc(set.Programs, func(p binaries.Program) bool { return p.Name == name }) {
+					t.Errorf("no program is named %s", name)
+				}
+			}
+		})
 	}
 }

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"os/exec"
 	"path/filepath"
 	"time"
 
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/binaries"
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/controlplane"
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/line"
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/node"
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/process"
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/repository"
@@ -37,6 +40,8 @@ type startFlags struct {
 	port            *int
 	audit, node     *bool
 	startup         *time.Duration
+	// anyKubectl means that the kubectl in $PATH is enough.
+	anyKubectl bool
 }
 
 func addStartFlags(env environment, flags *flag.FlagSet, dir string) startFlags {
@@ -81,7 +86,7 @@ func (f startFlags) resolve(ctx context.Context, env environment, flags *flag.Fl
 			return start{}, err
 		}
 	}
-	folder, err := programs(ctx, env, l)
+	folder, err := programs(ctx, env, f.needed(l, with))
 	if err != nil {
 		return start{}, err
 	}
@@ -95,6 +100,16 @@ func (f startFlags) resolve(ctx context.Context, env environment, flags *flag.Fl
 		root: root, dir: root.Path(*f.dir), version: l.Version, startup: *f.startup,
 		options: controlplane.Options{Programs: folder, Port: *f.port, With: with, AuditLog: *f.audit, Node: nodeFolders},
 	}, nil
+}
+
+// needed returns the set of programs, limited to those that the control plane and the user run.
+func (f startFlags) needed(l line.Line, with []string) binaries.Set {
+	set := binaries.ControlPlane(l)
+	set.Needs = controlplane.Programs(with)
+	if _, err := exec.LookPath("kubectl"); err != nil || *f.node || !f.anyKubectl {
+		set.Needs = append(set.Needs, "kubectl")
+	}
+	return set
 }
 
 // checkNode returns an error if the machine or the flags do not allow a node. It runs before the programs are built,

@@ -46,6 +46,15 @@ func ParseWith(text string) ([]string, error) {
 	return with, nil
 }
 
+// Programs returns the names of the programs in Options.Programs that a control plane with these components starts.
+func Programs(with []string) []string {
+	programs := []string{"etcd", "kube-apiserver"}
+	for _, name := range with {
+		programs = append(programs, "kube-"+name)
+	}
+	return programs
+}
+
 // String returns the options in readable form. `up` also uses this string to compare options.
 func (o Options) String() string {
 	return fmt.Sprintf("programs=%s port=%d with=%s audit-log=%t node=%s", o.Programs, o.Port, strings.Join(o.With, ","), o.AuditLog, strings.Join(o.Node, ","))
