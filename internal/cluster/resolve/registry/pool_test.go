@@ -205,3 +205,51 @@ func TestPoolLooksAgain(t *testing.T) {
 	})
 	eventually(t, "the news", func() bool { return told.Load() == 2 })
 }
+
+// broken panics when its credentials are requested for the nth time.
+type broken struct {
+	asked atomic.Int32
+	nth   int32
+}
+
+func (b *broken) Resolve(authn.Resource) (authn.Authenticator, error) { return b, nil }
+
+func (b *broken) Authorization() (*authn.AuthConfig, error) {
+	if b.asked.Add(1) >= b.nth {
+		panic("a defect")
+	}
+	return &authn.AuthConfig{}, nil
+}
+
+// TestPoolOutlivesPanics checks that a defect that one image triggers leads to an error for that image only, with the
+// request under way (2) and before it (1), and that no later read of the image waits for the one that panicked.
+func TestPoolOutlivesPanics(t *testing.T) {
+	server := serve(t)
+	ref := server.push(t, "test/panic:1", image(t, nil))
+	for _, nth := range []int32{1, 2} {
+		pool, _ := runPool(t, server, func(target Target) (authn.Keychain, error) {
+			if target.Stack.Name == "my" {
+				return &broken{nth: nth}, nil
+			}
+			return &Keychain{}, nil
+		})
+		eventually(t, "three attempts", func() bool {
+			outcome, _ := pool.Read(target("my", ref))
+			pool.mu.Lock()
+			defer pool.mu.Unlock()
+			return errors.Is(outcome.Err, errDefect) && pool.tasks[key{stack: target("my", ref).Stack}].failures > 2
+		})
+		eventually(t, "another stack", func() bool {
+			outcome, _ := pool.Read(target("other", ref))
+			return outcome.Image != nil
+		})
+		pool.Forget(target("my", ref).Stack)
+		eventually(t, "the shares and the requests", func() bool {
+			pool.mu.Lock()
+			defer pool.mu.Unlock()
+			pool.reader.mu.Lock()
+			defer pool.reader.mu.Unlock()
+			return pool.inUse[limit{namespace: "ns"}] == 0 && len(pool.reader.flights) == 0
+		})
+	}
+}
