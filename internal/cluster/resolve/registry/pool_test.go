@@ -3,11 +3,13 @@ package registry
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/authn"
@@ -252,4 +254,51 @@ func TestPoolOutlivesPanics(t *testing.T) {
 			return pool.inUse[limit{namespace: "ns"}] == 0 && len(pool.reader.flights) == 0
 		})
 	}
+}
+
+// TestSlowNamespacesLeaveRoom checks that the namespaces of one user, whose reads never end before their time, do not
+// take every share of the pool.
+func TestSlowNamespacesLeaveRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var at atomic.Pointer[time.Time]
+		pool := NewPool(PoolOptions{
+			Credentials: func(ctx context.Context, target Target, _ []string) (authn.Keychain, error) {
+				if target.Stack.Namespace == "calm" {
+					at.CompareAndSwap(nil, new(time.Now())) // the first attempt
+					return nil, errors.New("no credentials")
+				}
+				select {
+				case <-time.After(15 * time.Second):
+				case <-ctx.Done():
+				}
+				return nil, errors.New("no answer")
+			},
+			Notify: func(context.Context, types.NamespacedName) {},
+		})
+		read := func(namespace string, i int) {
+			pool.Read(Target{
+				Stack: types.NamespacedName{Namespace: namespace, Name: fmt.Sprint(i)},
+				Image: fmt.Sprintf("%s-%d.example.com/x:1", namespace, i),
+			})
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- pool.Start(ctx) }()
+		for namespace := range 8 {
+			for i := range 20 {
+				read(fmt.Sprint("loud-", namespace), i)
+			}
+		}
+		time.Sleep(time.Minute + time.Second)
+		began := time.Now()
+		read("calm", 0)
+		time.Sleep(time.Minute)
+		if got := at.Load(); got == nil || got.Sub(began) > time.Second {
+			t.Errorf("another namespace began to read at %v, want at once (%v)", got, began)
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
 }
