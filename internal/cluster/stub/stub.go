@@ -93,9 +93,8 @@ func keepHost(to, from client.Object) error {
 	return nil
 }
 
-// digestOf returns a digest of everything but the status of an object. It may change the object. An object that cannot be
-// encoded as JSON, because its author sent an IntOrString of no type as protobuf, has its version as its digest: an
-// error of a transform would end the whole list.
+// digestOf returns a digest of everything but the status of an object. It may change the object. The digest of
+// an object that JSON cannot express is its version, because an error of a transform would end the whole list.
 func digestOf(object client.Object) string {
 	version := object.GetResourceVersion()
 	object.SetManagedFields(nil)

@@ -59,7 +59,7 @@ func TestEventsAreLimited(t *testing.T) {
 	}
 	direct := fake.NewClientBuilder().WithScheme(scheme).WithObjects(object).WithStatusSubresource(object).Build()
 	object.Status.Conditions = status.Summarize(status.Input{}).Conditions
-	synctest.Test(t, func(t *testing.T) { // the time stands still
+	synctest.Test(t, func(t *testing.T) { // the time does not pass
 		told := events.NewFakeRecorder(10_000)
 		r := newReconciler(direct, told, Options{Direct: direct}, nil)
 		for range 3_000 {

@@ -223,8 +223,8 @@ func (b *broken) Authorization() (*authn.AuthConfig, error) {
 	return &authn.AuthConfig{}, nil
 }
 
-// TestPoolOutlivesPanics checks that a defect that one image triggers leads to an error for that image only, with the
-// request under way (2) and before it (1), and that no later read of the image waits for the one that panicked.
+// TestPoolOutlivesPanics checks that a defect that one image triggers leads to an error for that image only, before the
+// request (1) and during it (2). No later read of the image waits for the one that panicked.
 func TestPoolOutlivesPanics(t *testing.T) {
 	server := serve(t)
 	ref := server.push(t, "test/panic:1", image(t, nil))
