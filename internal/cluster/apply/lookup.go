@@ -3,9 +3,7 @@ package apply
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 	"slices"
-	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/share"
 )
 
 // lookupAll finds the live object of every wanted object. If the cache is not sufficient for some objects, lookupAll
@@ -38,9 +38,9 @@ func (a *Applier) lookupAll(ctx context.Context, owner Owner, wanted []*unstruct
 	}
 	errs := make([]error, len(wanted))
 	read := func(i int) { objects[i].Live, errs[i] = a.read(ctx, owner, wanted[i], versions[i]) }
-	parallel(unknown, read)
+	share.Parallel(unknown, read)
 	if slices.ContainsFunc(objects, func(d Desired) bool { return d.Live != nil }) {
-		parallel(later, read)
+		share.Parallel(later, read)
 	}
 	for _, err := range errs {
 		if err != nil {
@@ -147,29 +147,6 @@ func (a *Applier) get(
 		return err == nil, nil
 	}
 	return false, fmt.Errorf("read %s %q: %w", wanted.GetKind(), wanted.GetName(), err)
-}
-
-// parallel calls the function `do` for all elements concurrently. It passes a panic on to the caller, which can handle
-// it.
-func parallel(all []int, do func(int)) {
-	var group sync.WaitGroup
-	panics := make([]any, len(all))
-	for i, one := range all {
-		group.Go(func() {
-			defer func() {
-				if cause := recover(); cause != nil {
-					panics[i] = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
-				}
-			}()
-			do(one)
-		})
-	}
-	group.Wait()
-	for _, cause := range panics {
-		if cause != nil {
-			panic(cause)
-		}
-	}
 }
 
 // cached returns the object from the cache, or nil if the cache does not contain it. Callers must not change it.

@@ -29,8 +29,10 @@ func managedFields(object metav1.Object) []metav1.ManagedFieldsEntry {
 	return entries
 }
 
+// uidOfController returns the UID of the object's controller. It returns "" if the UID has another length than those of
+// the API server, because tenants can write a single letter, and its replacement would make long fields of short ones.
 func uidOfController(object metav1.Object) string {
-	if controller := metav1.GetControllerOfNoCopy(object); controller != nil {
+	if controller := metav1.GetControllerOfNoCopy(object); controller != nil && len(controller.UID) == len(controllerUID) {
 		return string(controller.UID)
 	}
 	return ""

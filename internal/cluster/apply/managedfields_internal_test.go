@@ -76,3 +76,22 @@ func TestSharedFields(t *testing.T) {
 		t.Errorf("Transform(%v) = %v, %v", gone, got, err)
 	}
 }
+
+// TestSharedFieldsOfAShortUID checks that stored fields are not longer than those of the object. The API server accepts
+// any text as the UID of an owner.
+func TestSharedFieldsOfAShortUID(t *testing.T) {
+	text := `{"f:metadata":{"f:annotations":{"f:` + strings.Repeat("a", maxShared/2) + `":{}}}}`
+	object := &corev1.Service{ObjectMeta: metav1.ObjectMeta{
+		OwnerReferences: []metav1.OwnerReference{{UID: "a", Controller: new(true)}},
+		ManagedFields:   []metav1.ManagedFieldsEntry{{Manager: "me", FieldsV1: metav1.NewFieldsV1(text)}},
+	}}
+	if _, err := NewSharedFields().Transform(object); err != nil {
+		t.Fatal(err)
+	}
+	if got := object.ManagedFields[0].FieldsV1.GetRawString(); len(got) > len(text) {
+		t.Errorf("%d bytes are stored, want at most %d", len(got), len(text))
+	}
+	if got := managedFields(object)[0].FieldsV1.GetRawString(); got != text {
+		t.Errorf("the fields became %.200s", got)
+	}
+}

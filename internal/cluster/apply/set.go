@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/share"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/stub"
 )
 
@@ -49,7 +50,7 @@ func (a *Applier) Each(ctx context.Context, owner Owner, objects []Desired) ([]A
 	for i := range all {
 		all[i] = i
 	}
-	parallel(all, func(i int) { result[i], errs[i] = a.set(ctx, owner, objects[i]) })
+	share.Parallel(all, func(i int) { result[i], errs[i] = a.set(ctx, owner, objects[i]) })
 	return result, errs
 }
 

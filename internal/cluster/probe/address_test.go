@@ -33,6 +33,19 @@ func TestNoAddress(t *testing.T) {
 	startWith(t, probe.Options{Locate: locate}, answer("0.7.1"), false).checkRefused(t, probe.ErrHostNetwork.Error())
 }
 
+// TestDefectiveLocate checks that a panic while the prober looks for one server affects only this server.
+func TestDefectiveLocate(t *testing.T) {
+	locate := func(_ context.Context, target probe.Target) (netip.Addr, error) {
+		if target.Stack.Name == "my" {
+			panic("a defect")
+		}
+		return netip.ParseAddr(podAddress)
+	}
+	b := startWith(t, probe.Options{Locate: locate}, answer("0.7.1"), false)
+	b.checkRefused(t, "a defect")
+	b.answered(t, probe.Target{Stack: stack("other"), Rollout: "1", Port: 8321})
+}
+
 // checkRefused asks for a server, and checks that the prober gives up without a connection.
 func (b *bench) checkRefused(t *testing.T, reason string) {
 	t.Helper()

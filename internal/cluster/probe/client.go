@@ -48,13 +48,13 @@ type client struct {
 	limiter *rate.Limiter
 }
 
-// to returns an HTTP client for one server.
-func (c client) to(target Target) *http.Client {
+// to returns an HTTP client for one server at an address.
+func (c client) to(target Target, address string) *http.Client {
 	return &http.Client{
 		Timeout: c.timeout,
 		Transport: &http.Transport{
 			DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
-				return c.connect(ctx, network, target)
+				return c.dial(ctx, network, address)
 			},
 			DisableKeepAlives:      true,
 			DisableCompression:     true,
@@ -73,18 +73,18 @@ func (c client) to(target Target) *http.Client {
 	}
 }
 
-// connect connects to the server. It finds the address for each connection, because another pod may get the address of
-// a pod that has ended.
-func (c *client) connect(ctx context.Context, network string, target Target) (net.Conn, error) {
+// address returns the address of the server. It finds the address for each request, because another pod may get the
+// address of a pod that has ended. It does not run in the transport, which would not survive a panic.
+func (c client) address(ctx context.Context, target Target) (string, error) {
 	address, err := c.locate(ctx, target)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	address = address.Unmap()
 	if !address.IsGlobalUnicast() || slices.Contains(c.refused, address) {
-		return nil, &finalError{fmt.Sprintf("no server may have the address %s", address)}
+		return "", &finalError{fmt.Sprintf("no server may have the address %s", address)}
 	}
-	return c.dial(ctx, network, netip.AddrPortFrom(address, uint16(target.Port)).String()) //nolint:gosec // a valid port
+	return netip.AddrPortFrom(address, uint16(target.Port)).String(), nil //nolint:gosec // a valid port
 }
 
 // verifyCertificate returns a function that accepts only a connection to a server with the given certificate. The
@@ -126,7 +126,11 @@ func (c client) get(ctx context.Context, target Target, path string, most int64)
 		return nil, &finalError{err.Error()}
 	}
 	request.Header.Set("Accept", "application/json")
-	response, err := c.to(target).Do(request)
+	address, err := c.address(ctx, target)
+	if err != nil {
+		return nil, fmt.Errorf("find the server: %w", err)
+	}
+	response, err := c.to(target, address).Do(request)
 	if err != nil {
 		return nil, fmt.Errorf("request %s from the server: %w", path, err)
 	}

@@ -143,7 +143,11 @@ func (p *Prober) handle(ctx context.Context, stack types.NamespacedName) (news b
 	if !ok {
 		return false
 	}
-	found := p.ask(ctx, target, &known)
+	found := result{}
+	if err := share.Recovered(func() { found = p.ask(ctx, target, &known) }); err != nil {
+		p.log.Error(err, "The queries to a server panicked", "stack", stack.String())
+		found.err = &finalError{"the operator has a defect"}
+	}
 	return ctx.Err() == nil && p.conclude(target, found)
 }
 

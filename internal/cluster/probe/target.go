@@ -19,7 +19,7 @@ const (
 	modelsPath = "/v1/models"
 )
 
-// Target is a stack's server. It contains no address, because Locate finds the address for each connection.
+// Target is a stack's server. It contains no address, because Locate finds the address for each request.
 type Target struct {
 	// Stack is the stack that the server belongs to.
 	Stack types.NamespacedName

@@ -58,10 +58,7 @@ func Reduce(object any) (any, error) {
 	}
 	sum := ""
 	if named {
-		var err error
-		if sum, err = digestOf(child); err != nil {
-			return nil, err
-		}
+		sum = digestOf(child)
 	}
 	reduced.SetAnnotations(map[string]string{digest: sum})
 	return reduced, nil
@@ -96,8 +93,10 @@ func keepHost(to, from client.Object) error {
 	return nil
 }
 
-// digestOf returns a digest of everything but the status of an object. It may change the object.
-func digestOf(object client.Object) (string, error) {
+// digestOf returns a digest of everything but the status of an object. It may change the object. The digest of
+// an object that JSON cannot express is its version, because an error of a transform would end the whole list.
+func digestOf(object client.Object) string {
+	version := object.GetResourceVersion()
 	object.SetManagedFields(nil)
 	object.SetResourceVersion("")
 	if plain, ok := object.(*unstructured.Unstructured); ok {
@@ -106,8 +105,8 @@ func digestOf(object client.Object) (string, error) {
 		status.SetZero()
 	}
 	sum := sha256.New()
-	if err := json.NewEncoder(sum).Encode(object); err != nil {
-		return "", fmt.Errorf("digest %s %q: %w", object.GetObjectKind().GroupVersionKind().Kind, object.GetName(), err)
+	if json.NewEncoder(sum).Encode(object) != nil {
+		return version
 	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
+	return hex.EncodeToString(sum.Sum(nil))
 }

@@ -11,6 +11,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
@@ -135,6 +136,22 @@ func TestDigest(t *testing.T) {
 	same.Status.LoadBalancer.Ingress = []networkingv1.IngressLoadBalancerIngress{{IP: "10.0.0.1"}}
 	if diff := cmp.Diff(before, reduce(t, same).Annotations); diff != "" {
 		t.Errorf("a change to the status changes the digest:\n%s", diff)
+	}
+}
+
+// TestDigestOfNoJSON checks that an object that JSON cannot express leads to a stub, and not to an error, which would
+// end the list of all objects. Such an object arrives as protobuf.
+func TestDigestOfNoJSON(t *testing.T) {
+	policy := &networkingv1.NetworkPolicy{ObjectMeta: ingress(names.NetworkPolicy("my"), stub.MaxWhole).ObjectMeta}
+	policy.Spec.Ingress = []networkingv1.NetworkPolicyIngressRule{{
+		Ports: []networkingv1.NetworkPolicyPort{{Port: &intstr.IntOrString{Type: 7, StrVal: "http"}}},
+	}}
+	reduced, err := stub.Reduce(policy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, ok := reduced.(*networkingv1.NetworkPolicy); !ok || !stub.Is(got) || got.Annotations["digest of the whole object"] != "5" {
+		t.Errorf("got %+v, want a stub with the version as its digest", reduced)
 	}
 }
 

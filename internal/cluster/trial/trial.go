@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/share"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/refusal"
 )
@@ -171,13 +171,13 @@ func reasonOf(err error) string {
 // each sends all objects at the same time, and returns the errors. It skips objects that are nil.
 func each(objects []object, send func(object) error) []error {
 	errs := make([]error, len(objects))
-	var group sync.WaitGroup
+	var all []int
 	for i, one := range objects {
 		if one != nil {
-			group.Go(func() { errs[i] = send(one) })
+			all = append(all, i)
 		}
 	}
-	group.Wait()
+	share.Parallel(all, func(i int) { errs[i] = send(objects[i]) })
 	return errs
 }
 

@@ -1,8 +1,6 @@
 package status
 
 import (
-	"slices"
-
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,13 +10,19 @@ import (
 // ServingPods returns the pods that are ready and belong to a Deployment: a ReplicaSet controls the pod, and the
 // Deployment controls the ReplicaSet. Labels prove nothing, because anyone can set them, and names do not either.
 func ServingPods(deployment types.UID, sets []appsv1.ReplicaSet, pods []corev1.Pod) []corev1.Pod {
-	return slices.DeleteFunc(slices.Clone(pods), func(pod corev1.Pod) bool {
-		return !IsServing(&pod) ||
-			!slices.ContainsFunc(sets, func(set appsv1.ReplicaSet) bool {
-				owner := metav1.GetControllerOfNoCopy(&set)
-				return owner != nil && owner.UID == deployment && metav1.IsControlledBy(&pod, &set)
-			})
-	})
+	own := map[types.UID]bool{}
+	for i := range sets {
+		if owner := metav1.GetControllerOfNoCopy(&sets[i]); owner != nil && owner.UID == deployment {
+			own[sets[i].UID] = true
+		}
+	}
+	var serving []corev1.Pod
+	for i := range pods {
+		if owner := metav1.GetControllerOfNoCopy(&pods[i]); owner != nil && own[owner.UID] && IsServing(&pods[i]) {
+			serving = append(serving, pods[i])
+		}
+	}
+	return serving
 }
 
 // IsServing reports whether a pod is running and ready, and is not being deleted.

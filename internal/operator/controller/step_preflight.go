@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -65,6 +64,7 @@ func (r *Reconciler) preflight(
 }
 
 // tried returns the stack's preflight pods. The reader is the cache, or the API server with a limit for each page.
+// Callers must not change the pods.
 func tried(
 	ctx context.Context, stack *stack, reader client.Reader, limit ...client.ListOption,
 ) ([]corev1.Pod, error) {
@@ -72,7 +72,7 @@ func tried(
 	for options := limit; ; {
 		var pods corev1.PodList
 		err := reader.List(ctx, &pods, append(slices.Clip(options), client.InNamespace(stack.Namespace),
-			client.MatchingLabels(names.PreflightSelector(stack.Name)))...)
+			client.MatchingLabels(names.PreflightSelector(stack.Name)), readOnly)...)
 		if err != nil {
 			return nil, fmt.Errorf("list the preflight pods: %w", err)
 		}
@@ -176,13 +176,14 @@ func (r *Reconciler) constraint(ctx context.Context, stack *stack, workload *wor
 	if err != nil {
 		return "", err
 	}
+	if workload.Deployment == nil {
+		return "", nil
+	}
 	var newest *corev1.Pod
-	for i := range pods {
-		pod := &pods[i]
-		if !status.IsReady(pod) || pod.Annotations[names.AnnotationConstraint] == "" || !controls(workload, pod) {
-			continue
-		}
-		if newest == nil || newest.CreationTimestamp.Before(&pod.CreationTimestamp) {
+	serving := status.ServingPods(workload.Deployment.UID, workload.ReplicaSets, pods)
+	for i := range serving {
+		if pod := &serving[i]; pod.Annotations[names.AnnotationConstraint] != "" &&
+			(newest == nil || newest.CreationTimestamp.Before(&pod.CreationTimestamp)) {
 			newest = pod
 		}
 	}
@@ -190,14 +191,6 @@ func (r *Reconciler) constraint(ctx context.Context, stack *stack, workload *wor
 		return "", nil
 	}
 	return newest.Annotations[names.AnnotationConstraint], nil
-}
-
-// controls reports whether the Deployment controls the pod through a ReplicaSet. The labels are not sufficient, because
-// any client can create a pod with them.
-func controls(w *workload, pod *corev1.Pod) bool {
-	return slices.ContainsFunc(w.ReplicaSets, func(set appsv1.ReplicaSet) bool {
-		return w.Deployment != nil && metav1.IsControlledBy(&set, w.Deployment) && metav1.IsControlledBy(pod, &set)
-	})
 }
 
 func (r *Reconciler) applyPreflight(

@@ -38,6 +38,7 @@ func TestConstraintOfAPreflight(t *testing.T) {
 			pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(&set,
 				appsv1.SchemeGroupVersion.WithKind("ReplicaSet"))}
 		}
+		pod.Status.Phase = corev1.PodRunning
 		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: ready}}
 		return pod
 	}

@@ -42,7 +42,7 @@ func (r *Reconciler) readWorkload(ctx context.Context, stack *stack) (workload, 
 	}
 	var sets appsv1.ReplicaSetList
 	selector := client.MatchingLabels(names.Selector(stack.Name))
-	if err := r.cache.List(ctx, &sets, client.InNamespace(stack.Namespace), selector); err != nil {
+	if err := r.cache.List(ctx, &sets, client.InNamespace(stack.Namespace), selector, readOnly); err != nil {
 		return found, fmt.Errorf("list cached ReplicaSets: %w", err)
 	}
 	found.ReplicaSets = sets.Items
@@ -61,11 +61,15 @@ func (r *Reconciler) releaseOfVolume(ctx context.Context, stack *stack) string {
 	return claim.Annotations[names.AnnotationRelease]
 }
 
-// pods returns the stack's pods from the cache.
+// readOnly is for lists of pods and ReplicaSets in the cache. Any client can create thousands with the labels of a
+// stack, so that copies of them would take hundreds of megabytes at each reconcile. Callers must not change the objects.
+const readOnly = client.UnsafeDisableDeepCopy
+
+// pods returns the stack's pods from the cache. Callers must not change them.
 func (r *Reconciler) pods(ctx context.Context, stack *stack) ([]corev1.Pod, error) {
 	var pods corev1.PodList
 	selector := client.MatchingLabels(names.Selector(stack.Name))
-	if err := r.cache.List(ctx, &pods, client.InNamespace(stack.Namespace), selector); err != nil {
+	if err := r.cache.List(ctx, &pods, client.InNamespace(stack.Namespace), selector, readOnly); err != nil {
 		return nil, fmt.Errorf("list cached pods: %w", err)
 	}
 	return pods.Items, nil

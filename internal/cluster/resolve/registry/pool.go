@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/lru"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve/registry/mirror"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/share"
@@ -71,6 +72,7 @@ type Pool struct {
 	busy    map[string]int            // number of tasks that wait for their share, by namespace
 	waiting map[string]map[string]int // number of tasks that wait for their share, by registry and namespace
 	kept    map[string]*kept          // by namespace
+	slow    *lru.Cache                // namespace → time of the end of its last slow read
 }
 
 // key identifies a task.
@@ -105,7 +107,7 @@ func NewPool(options PoolOptions) *Pool {
 	return &Pool{
 		options: options, queue: share.NewQueue(readers, perNamespace, namespaceOf), reader: New(Options{}),
 		tasks: map[key]*task{}, inUse: map[limit]int{}, busy: map[string]int{},
-		waiting: map[string]map[string]int{}, kept: map[string]*kept{},
+		waiting: map[string]map[string]int{}, kept: map[string]*kept{}, slow: lru.New(rememberedSlow),
 	}
 }
 
@@ -161,6 +163,9 @@ func (p *Pool) take(task *task, image string) (release func(), ok bool) {
 		{registry: registry}:                                  perRegistry,
 		{namespace: task.stack.Namespace}:                     perNamespace,
 		{registry: registry, namespace: task.stack.Namespace}: perRegistryAndNamespace,
+	}
+	if p.isSlow(task.stack.Namespace) {
+		limits[slowNamespaces] = slowReaders
 	}
 	full := p.yields(registry, task.stack.Namespace)
 	for limit, most := range limits {

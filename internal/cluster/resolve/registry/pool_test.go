@@ -3,11 +3,13 @@ package registry
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/authn"
@@ -204,4 +206,99 @@ func TestPoolLooksAgain(t *testing.T) {
 		return outcome.Image != nil && string(outcome.Image.Config) == config
 	})
 	eventually(t, "the news", func() bool { return told.Load() == 2 })
+}
+
+// broken panics when its credentials are requested for the nth time.
+type broken struct {
+	asked atomic.Int32
+	nth   int32
+}
+
+func (b *broken) Resolve(authn.Resource) (authn.Authenticator, error) { return b, nil }
+
+func (b *broken) Authorization() (*authn.AuthConfig, error) {
+	if b.asked.Add(1) >= b.nth {
+		panic("a defect")
+	}
+	return &authn.AuthConfig{}, nil
+}
+
+// TestPoolOutlivesPanics checks that a defect that one image triggers leads to an error for that image only, before the
+// request (1) and during it (2). No later read of the image waits for the one that panicked.
+func TestPoolOutlivesPanics(t *testing.T) {
+	server := serve(t)
+	ref := server.push(t, "test/panic:1", image(t, nil))
+	for _, nth := range []int32{1, 2} {
+		pool, _ := runPool(t, server, func(target Target) (authn.Keychain, error) {
+			if target.Stack.Name == "my" {
+				return &broken{nth: nth}, nil
+			}
+			return &Keychain{}, nil
+		})
+		eventually(t, "three attempts", func() bool {
+			outcome, _ := pool.Read(target("my", ref))
+			pool.mu.Lock()
+			defer pool.mu.Unlock()
+			return errors.Is(outcome.Err, errDefect) && pool.tasks[key{stack: target("my", ref).Stack}].failures > 2
+		})
+		eventually(t, "another stack", func() bool {
+			outcome, _ := pool.Read(target("other", ref))
+			return outcome.Image != nil
+		})
+		pool.Forget(target("my", ref).Stack)
+		eventually(t, "the shares and the requests", func() bool {
+			pool.mu.Lock()
+			defer pool.mu.Unlock()
+			pool.reader.mu.Lock()
+			defer pool.reader.mu.Unlock()
+			return pool.inUse[limit{namespace: "ns"}] == 0 && len(pool.reader.flights) == 0
+		})
+	}
+}
+
+// TestSlowNamespacesLeaveRoom checks that the namespaces of one user, whose reads never end before their time, do not
+// take every share of the pool.
+func TestSlowNamespacesLeaveRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var at atomic.Pointer[time.Time]
+		pool := NewPool(PoolOptions{
+			Credentials: func(ctx context.Context, target Target, _ []string) (authn.Keychain, error) {
+				if target.Stack.Namespace == "calm" {
+					at.CompareAndSwap(nil, new(time.Now())) // the first attempt
+					return nil, errors.New("no credentials")
+				}
+				select {
+				case <-time.After(15 * time.Second):
+				case <-ctx.Done():
+				}
+				return nil, errors.New("no answer")
+			},
+			Notify: func(context.Context, types.NamespacedName) {},
+		})
+		read := func(namespace string, i int) {
+			pool.Read(Target{
+				Stack: types.NamespacedName{Namespace: namespace, Name: fmt.Sprint(i)},
+				Image: fmt.Sprintf("%s-%d.example.com/x:1", namespace, i),
+			})
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- pool.Start(ctx) }()
+		for namespace := range 8 {
+			for i := range 20 {
+				read(fmt.Sprint("loud-", namespace), i)
+			}
+		}
+		time.Sleep(time.Minute + time.Second)
+		began := time.Now()
+		read("calm", 0)
+		time.Sleep(time.Minute)
+		if got := at.Load(); got == nil || got.Sub(began) > time.Second {
+			t.Errorf("another namespace began to read at %v, want at once (%v)", got, began)
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
 }

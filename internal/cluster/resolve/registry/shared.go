@@ -103,13 +103,7 @@ func (r *Reader) together(ctx context.Context, of question, ask func() reading) 
 			under = &flight{done: make(chan struct{})}
 			r.flights[key] = under
 			r.mu.Unlock()
-			under.reading = ask()
-			under.cut = under.err != nil && ctx.Err() != nil
-			r.mu.Lock()
-			delete(r.flights, key)
-			r.mu.Unlock()
-			close(under.done)
-			return under.reading
+			return r.fly(ctx, key, under, ask)
 		}
 		r.mu.Unlock()
 		select {
@@ -121,4 +115,18 @@ func (r *Reader) together(ctx context.Context, of question, ask func() reading) 
 			return under.reading
 		}
 	}
+}
+
+// fly calls the function `ask` for a flight, and ends the flight, even if the function panics.
+func (r *Reader) fly(ctx context.Context, key flightKey, under *flight, ask func() reading) reading {
+	defer func() {
+		r.mu.Lock()
+		delete(r.flights, key)
+		r.mu.Unlock()
+		close(under.done)
+	}()
+	under.err = errDefect // for the other callers, if the function panics
+	under.reading = ask()
+	under.cut = under.err != nil && ctx.Err() != nil
+	return under.reading
 }

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/authn"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/share"
 )
 
 const (
@@ -24,6 +26,9 @@ const (
 	// toldFailures is the number of consecutive failures after which Watch reports the failure.
 	toldFailures = 2
 )
+
+// errDefect is the error for an image whose read panicked.
+var errDefect = errors.New("the operator has a defect; report the defect with the details in the operator's log")
 
 // These are the errors for an image that was not read, or whose metadata is not used, because of other images.
 var (
@@ -138,7 +143,15 @@ func (p *Pool) handle(ctx context.Context, of key) (news bool) {
 	if !ok {
 		return false
 	}
-	outcome, whole := p.read(forNamespace(ctx, of.stack.Namespace), now)
+	var outcome Outcome
+	var whole bool
+	began := time.Now()
+	err := share.Recovered(func() { outcome, whole = p.read(forNamespace(ctx, of.stack.Namespace), now) })
+	if err != nil {
+		p.options.Log.Error(err, "The read of an image panicked", "stack", of.stack.String(), "image", now.image)
+		outcome = Outcome{Err: fmt.Errorf("read image %q: %w", now.image, errDefect)}
+	}
+	p.noteTime(of.stack.Namespace, time.Since(began))
 	now.release()
 	return ctx.Err() == nil && p.conclude(now.task, now.image, outcome, whole)
 }

@@ -90,23 +90,33 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// convert converts a review that is in memory. Its place for work is free again before the response is sent.
+// convert converts a review that is in memory, and sends the response.
 func (h *handler) convert(w http.ResponseWriter, r *http.Request, exchange *intake.Exchange, body []byte) error {
-	leave, err := exchange.Work(r.Context(), len(body))
+	v, err := converted(w, r, exchange, body)
 	if err != nil {
 		return err
 	}
-	v := newReview(bytes.NewBuffer(body), &answer{header: w, to: exchange}, r.Context().Err)
-	v.answer.held = slices.Grow(v.answer.held, len(body))
-	v.read()
-	v.answer.close(v)
-	leave()
 	exchange.Drop()
 	if err := exchange.Hold(r.Context(), cap(v.answer.held)); err != nil {
 		return err
 	}
 	h.finish(v)
 	return nil
+}
+
+// converted converts a review that is in memory. Its place for work is free again before the response is sent, and
+// after a panic, which does not end the server.
+func converted(w http.ResponseWriter, r *http.Request, exchange *intake.Exchange, body []byte) (*review, error) {
+	leave, err := exchange.Work(r.Context(), len(body))
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	v := newReview(bytes.NewBuffer(body), &answer{header: w, to: exchange}, r.Context().Err)
+	v.answer.held = slices.Grow(v.answer.held, len(body))
+	v.read()
+	v.answer.close(v)
+	return v, nil
 }
 
 // stream converts a review while it is read. `head` is its beginning.

@@ -2,6 +2,7 @@ package conversion_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -10,12 +11,14 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/share"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/webhook/conversion"
 )
 
@@ -261,5 +264,38 @@ func TestOtherRequests(t *testing.T) {
 				t.Errorf("code %d, want %d", response.StatusCode, c.want)
 			}
 		})
+	}
+}
+
+// defective is a context that panics when the handler asks whether the client still waits.
+type defective struct{ context.Context }
+
+func (defective) Err() error { panic("a defect") }
+
+// TestPlacesAfterPanics checks that a panic, which net/http survives, takes no place for work from later requests.
+func TestPlacesAfterPanics(t *testing.T) {
+	handler := conversion.Handler(logr.Discard())
+	serve := func(ctx context.Context) *httptest.ResponseRecorder {
+		recorder := httptest.NewRecorder()
+		request := httptest.NewRequestWithContext(ctx, http.MethodPost, "/", strings.NewReader(reviewOf(v2, older("a"))))
+		request.Header.Set("Content-Type", "application/json")
+		if err := share.Recovered(func() { handler.ServeHTTP(recorder, request) }); err != nil {
+			recorder.Code = http.StatusInternalServerError
+		}
+		return recorder
+	}
+	soon := func() context.Context {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		t.Cleanup(cancel)
+		return ctx
+	}
+	broken := defective{soon()}
+	for range 200 { // there are 128 places for the smallest reviews
+		if got := serve(broken).Code; got != http.StatusInternalServerError {
+			t.Fatalf("status %d, want a panic", got)
+		}
+	}
+	if got := serve(soon()); got.Code != http.StatusOK || !strings.Contains(got.Body.String(), v2) {
+		t.Errorf("%d %s", got.Code, got.Body)
 	}
 }
