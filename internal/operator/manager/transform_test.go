@@ -287,7 +287,10 @@ var podSpec = func() (spec corev1.PodSpec) {
 	err := yaml.UnmarshalStrict([]byte(`
 serviceAccountName: sa
 nodeName: "n"
-volumes: [{name: v, configMap: {name: my-config-1, defaultMode: 1}}, {name: theirs, configMap: {name: config}}, {name: empty}]
+volumes:
+- {name: v, configMap: {name: my-config-1, defaultMode: 1}}
+- {name: theirs, configMap: {name: config}}
+- {name: empty}
 containers:
 - name: c
   image: i

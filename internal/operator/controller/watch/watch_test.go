@@ -357,8 +357,12 @@ func TestStacksThatKnowTheOwner(t *testing.T) {
 				stackOf("loud/owner", 1, exposed), stackOf("loud/a", 2, waits(owner)), stackOf("calm/b", 3, waits(owner)),
 			}, nil,
 		},
-		"a new stack":        {[]*stack{stackOf("loud/owner", 1, exposed), stackOf("loud/new", 0, unknown)}, []string{"loud/new"}},
-		"two exposed stacks": {[]*stack{stackOf("loud/owner", 2, exposed), stackOf("calm/b", 1, exposed)}, []string{"calm/b"}},
+		"a new stack": {
+			[]*stack{stackOf("loud/owner", 1, exposed), stackOf("loud/new", 0, unknown)}, []string{"loud/new"},
+		},
+		"two exposed stacks": {
+			[]*stack{stackOf("loud/owner", 2, exposed), stackOf("calm/b", 1, exposed)}, []string{"calm/b"},
+		},
 		"a deleted owner": {
 			[]*stack{stackOf("loud/owner", 3, leaving), stackOf("loud/a", 2, waits(owner)), stackOf("loud/b", 1, waits(owner))},
 			nil, // it serves the host name until it is gone

@@ -323,7 +323,8 @@ spec:
 // configuration returns a configuration with an unrelated webhook and a webhook that calls a Service.
 func configuration(service string) *admissionv1.ValidatingWebhookConfiguration {
 	const rest = `, admissionReviewVersions: [v1], sideEffects: None, failurePolicy: Ignore,
-  rules: [{operations: [CREATE], apiGroups: [llamastack.io], apiVersions: [v1alpha2], resources: [llamastackdistributions]}]}
+  rules: [{operations: [CREATE], apiGroups: [llamastack.io], apiVersions: [v1alpha2],
+    resources: [llamastackdistributions]}]}
 `
 	webhooks := &admissionv1.ValidatingWebhookConfiguration{}
 	decode(webhooks, `

@@ -89,19 +89,27 @@ func certificateCases(t *testing.T) map[string]renewCase {
 	t.Helper()
 	foreign := made(t, start)
 	return map[string]renewCase{
-		"missing":                       {data: nil, now: start, bundle: fresh, serving: fresh, next: start.Add(settled)},
-		"empty":                         {data: map[string][]byte{}, now: start, bundle: fresh, serving: fresh},
-		"good":                          {data: made(t, start), now: start.Add(day), bundle: old, serving: old, next: start.Add(60 * day)},
-		"just before renewal is due":    {data: made(t, start), now: start.Add(60*day - time.Second), bundle: old, serving: old, next: start.Add(60 * day)},
-		"due":                           {data: made(t, start), now: start.Add(60 * day), bundle: old, serving: fresh, next: start.Add(120 * day)},
+		"missing": {data: nil, now: start, bundle: fresh, serving: fresh, next: start.Add(settled)},
+		"empty":   {data: map[string][]byte{}, now: start, bundle: fresh, serving: fresh},
+		"good": {
+			data: made(t, start), now: start.Add(day), bundle: old, serving: old, next: start.Add(60 * day),
+		},
+		"just before renewal is due": {
+			data: made(t, start), now: start.Add(60*day - time.Second), bundle: old, serving: old, next: start.Add(60 * day),
+		},
+		"due": {
+			data: made(t, start), now: start.Add(60 * day), bundle: old, serving: fresh, next: start.Add(120 * day),
+		},
 		"expired":                       {data: made(t, start), now: start.Add(91 * day), bundle: old, serving: fresh},
 		"everything expired":            {data: made(t, start), now: start.Add(authorityLife), bundle: fresh, serving: fresh},
 		"a clock that is slightly slow": {data: made(t, start), now: start.Add(-23 * time.Hour), bundle: old, serving: old},
-		"a clock that is too slow":      {data: made(t, start), now: start.Add(-25 * time.Hour), bundle: fresh, serving: fresh},
-		"another name":                  {data: made(t, start), now: start.Add(day), names: []string{"other.operators.svc"}, bundle: old, serving: fresh},
-		"an additional name":            {data: made(t, start), now: start.Add(day), names: []string{name, "other.operators.svc"}, bundle: old, serving: fresh},
-		"an invalid certificate":        {data: with(made(t, start), corev1.TLSCertKey, "garbage"), now: start.Add(day), bundle: old, serving: fresh},
-		"an invalid key":                {data: with(made(t, start), corev1.TLSPrivateKeyKey, "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"), now: start.Add(day), bundle: old, serving: fresh},
+		"a clock that is too slow": {
+			data: made(t, start), now: start.Add(-25 * time.Hour), bundle: fresh, serving: fresh,
+		},
+		"another name":           {data: made(t, start), now: start.Add(day), names: []string{"other.operators.svc"}, bundle: old, serving: fresh},
+		"an additional name":     {data: made(t, start), now: start.Add(day), names: []string{name, "other.operators.svc"}, bundle: old, serving: fresh},
+		"an invalid certificate": {data: with(made(t, start), corev1.TLSCertKey, "garbage"), now: start.Add(day), bundle: old, serving: fresh},
+		"an invalid key":         {data: with(made(t, start), corev1.TLSPrivateKeyKey, "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"), now: start.Add(day), bundle: old, serving: fresh},
 		"the key of another certificate": {data: with(made(t, start), corev1.TLSPrivateKeyKey,
 			string(foreign[corev1.TLSPrivateKeyKey])), now: start.Add(day), bundle: old, serving: fresh},
 		"a certificate of an unknown authority": {
@@ -139,8 +147,12 @@ func authorityCases(t *testing.T) map[string]renewCase {
 			data: without(made(t, start), authorityKeysKey),
 			now:  start.Add(90*day - settled), bundle: old + fresh, serving: fresh,
 		},
-		"an authority at two thirds":              {data: made(t, start, late), now: twoThirds, bundle: old + fresh, serving: old, next: twoThirds.Add(settled)},
-		"authority and certificate at two thirds": {data: made(t, start), now: twoThirds, bundle: old + fresh, serving: fresh},
+		"an authority at two thirds": {
+			data: made(t, start, late), now: twoThirds, bundle: old + fresh, serving: old, next: twoThirds.Add(settled),
+		},
+		"authority and certificate at two thirds": {
+			data: made(t, start), now: twoThirds, bundle: old + fresh, serving: fresh,
+		},
 		"authority and newer certificate at two thirds": {
 			data: made(t, start, twoThirds.Add(-60*day)), now: twoThirds,
 			bundle: old + fresh, serving: fresh,
@@ -161,7 +173,9 @@ func authorityCases(t *testing.T) map[string]renewCase {
 			now:  twoThirds.Add(settled + servingLife), bundle: old, serving: fresh,
 		},
 		"an authority that expires before a new certificate would": {data: made(t, start, start.Add(authorityLife-2*day)), now: start.Add(authorityLife - day), bundle: old + old, serving: old},
-		"an authority of another writer":                           {data: with(made(t, start), bundleKey, stranger), now: start.Add(day), bundle: fresh, serving: fresh},
+		"an authority of another writer": {
+			data: with(made(t, start), bundleKey, stranger), now: start.Add(day), bundle: fresh, serving: fresh,
+		},
 		"an authority of another writer in addition to ours": {
 			data: with(trusted, bundleKey, string(trusted[bundleKey])+stranger),
 			now:  start.Add(day), bundle: old, serving: old,

@@ -30,7 +30,8 @@ func many(object string, times int) string {
 func TestStreams(t *testing.T) {
 	server := serve(t)
 	got := post(t, server, strings.NewReader(many(large("a", 3<<19), 10)))
-	if got.code != http.StatusOK || got.Response.Result.Status != metav1.StatusSuccess || len(got.Response.ConvertedObjects) != 10 {
+	if got.code != http.StatusOK || got.Response.Result.Status != metav1.StatusSuccess ||
+		len(got.Response.ConvertedObjects) != 10 {
 		t.Errorf("code %d, %d objects, %+v", got.code, len(got.Response.ConvertedObjects), got.Response.Result)
 	}
 	for i, object := range got.Response.ConvertedObjects {
@@ -39,7 +40,8 @@ func TestStreams(t *testing.T) {
 		}
 	}
 	// The review does not affect the next one on the same connection.
-	if again := post(t, server, strings.NewReader(reviewOf(v2, older("a")))); again.Response.Result.Status != metav1.StatusSuccess {
+	again := post(t, server, strings.NewReader(reviewOf(v2, older("a"))))
+	if again.Response.Result.Status != metav1.StatusSuccess {
 		t.Errorf("the next review: %+v", again.Response.Result)
 	}
 }
@@ -62,7 +64,8 @@ func TestFailureInTheMiddle(t *testing.T) {
 			body := strings.TrimSuffix(many(large("a", 3<<20), 4), "]}}\n") + c.tail
 			got := post(t, server, strings.NewReader(body))
 			result, objects := got.Response.Result, len(got.Response.ConvertedObjects)
-			if got.code != http.StatusOK || objects != 4 || result.Status != metav1.StatusFailure || !strings.Contains(result.Message, c.want) {
+			if got.code != http.StatusOK || objects != 4 || result.Status != metav1.StatusFailure ||
+				!strings.Contains(result.Message, c.want) {
 				t.Errorf("code %d, %d objects, %s: %q; want %q", got.code, objects, result.Status, result.Message, c.want)
 			}
 		})
