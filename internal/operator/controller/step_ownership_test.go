@@ -38,8 +38,8 @@ func TestStaleDeploymentIsReported(t *testing.T) {
 	}
 }
 
-// TestReportDecision checks that a kept template and a rollback are reported, and that the event about a rollback is not
-// repeated.
+// TestReportDecision checks that a kept template and a rollback are reported, and that the event about a rollback is
+// not repeated.
 func TestReportDecision(t *testing.T) {
 	rolledBack := []metav1.Condition{{Type: v1alpha2.ConditionDegraded, Reason: v1alpha2.ReasonRolledBack}}
 	for name, tc := range map[string]struct {
