@@ -29,7 +29,6 @@ func TestRollOuts(t *testing.T) {
 		"a change that exceeds a quota":           testQuota,
 		"a killed pod":                            testKilledPod,
 		"another port and protocol":               testMovedServer,
-		"scaled to zero and back":                 testScaling,
 		"an autoscaler's replicas":                testAutoscaler,
 		"deleted":                                 testDeletion,
 		"a new stack for orphaned objects":        testOrphans,
@@ -191,28 +190,6 @@ func (b *bench) serves(t *testing.T, stack string, want int) {
 		}
 		return nil
 	})
-}
-
-func testScaling(t *testing.T, b *bench) {
-	b.apply(t, "my", `{distribution: {name: starter}}`)
-	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
-	b.kubectl(t, "scale", "llsd/my", "--replicas=0")
-	b.condition(t, "my", v1alpha2.ConditionAvailable, v1alpha2.ReasonScaledToZero)
-	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonScaledToZero)
-	b.serves(t, "my", 0)
-	stack := &v1alpha2.LlamaStackDistribution{}
-	eventually(t, func() error {
-		b.get(t, "my", stack)
-		if stack.Status.Phase != v1alpha2.PhaseReady || stack.Status.Replicas != 0 || stack.Status.AvailableReplicas != 0 {
-			return fmt.Errorf("status %+v", stack.Status)
-		}
-		return nil
-	})
-	b.kubectl(t, "scale", "llsd/my", "--replicas=2")
-	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
-	b.serves(t, "my", 2)
-	b.kubectl(t, "wait", "--for=condition=Ready", "llsd/my", "--timeout=20s")
-	b.kubectl(t, "wait", "--for=condition=Available", "llsd/my", "--timeout=20s")
 }
 
 // A change to a field other than workload.autoscaling does not modify the number of replicas that the autoscaler has

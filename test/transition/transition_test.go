@@ -134,19 +134,7 @@ func pathOverPairs(names []string) []string {
 
 func start(t *testing.T) client.Client {
 	t.Helper()
-	plane, err := testutil.Start(testutil.Options{Bare: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := plane.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	c, err := plane.Client()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testutil.StartCluster(t, testutil.Options{Bare: true}).Client
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team-a"}}
 	if err := c.Create(t.Context(), namespace); err != nil {
 		t.Fatal(err)

@@ -6,13 +6,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -128,41 +125,4 @@ func TestAutoscaling(t *testing.T) {
 	env.WaitForCondition(t, "my", v1alpha2.ConditionAvailable, v1alpha2.ReasonRolloutInProgress)
 	setScale(t, env, &v1alpha2.LlamaStackDistribution{}, "my", 1)
 	want(5, 7, 6, 7, 2, 3, 0, 3)
-}
-
-// TestAutoscalerWithoutMetrics checks that an autoscaler without metrics is reported while the pods serve requests, and
-// that the stack remains ready.
-func TestAutoscalerWithoutMetrics(t *testing.T) {
-	env := controllertest.NewEnvironment(t)
-	env.AutoscalerPatience = time.Second
-	env.StartReconciler(t, "no-metrics")
-	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, workload: {autoscaling: {maxReplicas: 3}}}`))
-	autoscaler := &autoscalingv2.HorizontalPodAutoscaler{}
-	env.WaitForChild(t, "my-hpa", autoscaler)
-	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	report := func(is corev1.ConditionStatus) {
-		t.Helper()
-		env.Get(t, "my-hpa", autoscaler)
-		patch := client.MergeFrom(autoscaler.DeepCopy())
-		autoscaler.Status.Conditions = []autoscalingv2.HorizontalPodAutoscalerCondition{{
-			Type: autoscalingv2.ScalingActive, Status: is, Reason: "FailedGetResourceMetric", Message: "no metrics returned",
-		}}
-		env.PatchStatus(t, autoscaler, patch)
-	}
-	report(corev1.ConditionFalse)
-	env.MarkDeploymentReady(t, "my")
-	condition := env.WaitForCondition(t, "my", v1alpha2.ConditionDegraded, v1alpha2.ReasonAutoscalerInactive)
-	if want := `HorizontalPodAutoscaler "my-hpa" does not scale (FailedGetResourceMetric): no metrics returned`; condition.Message != want {
-		t.Errorf("message %q, want %q", condition.Message, want)
-	}
-	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
-	report(corev1.ConditionTrue)
-	controllertest.WaitUntil(t, func() error {
-		stack := env.GetStack(t)
-		if stack.Status.Phase != v1alpha2.PhaseReady || meta.FindStatusCondition(stack.Status.Conditions,
-			v1alpha2.ConditionDegraded) != nil {
-			return fmt.Errorf("phase %s, conditions %+v", stack.Status.Phase, stack.Status.Conditions)
-		}
-		return nil
-	})
 }

@@ -1,7 +1,6 @@
 package controller_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -109,8 +108,6 @@ func TestRunningBackendTLSPolicy(t *testing.T) {
 		}
 	}
 
-	checkPolicyStatus(t, env)
-
 	// The policy is deleted when one of its preconditions is no longer met.
 	gone := func() {
 		t.Helper()
@@ -150,18 +147,6 @@ func waitForAuthority(t *testing.T, env *controllertest.Environment, authority [
 	})
 }
 
-// checkPolicyStatus rejects the policy and accepts it again, as a Gateway does, and checks the condition.
-func checkPolicyStatus(t *testing.T, env *controllertest.Environment) {
-	t.Helper()
-	setPolicyStatus(t, env, "False", "NoValidCACertificate", "the ConfigMap contains no certificate")
-	condition := env.WaitForCondition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureNotAccepted)
-	if want := `BackendTLSPolicy "my-backendtlspolicy" is not accepted (NoValidCACertificate), so the Gateway cannot reach the server: the ConfigMap contains no certificate`; condition.Message != want {
-		t.Errorf("message %q, want %q", condition.Message, want)
-	}
-	setPolicyStatus(t, env, "True", "Accepted", "fine")
-	env.WaitForCondition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureApplied)
-}
-
 // updateObject reads an object, changes it and updates it.
 func updateObject(t *testing.T, env *controllertest.Environment, object client.Object, change func()) {
 	t.Helper()
@@ -179,28 +164,4 @@ func updateDefinition(t *testing.T, env *controllertest.Environment, definition 
 	live.SetGroupVersionKind(definition.GroupVersionKind())
 	live.SetName(definition.GetName())
 	updateObject(t, env, live, func() { live.Object["spec"] = definition.Object["spec"] })
-}
-
-// setPolicyStatus writes the status of the BackendTLSPolicy, as the controller of a Gateway does.
-func setPolicyStatus(t *testing.T, env *controllertest.Environment, is, reason, message string) {
-	t.Helper()
-	policy := controllertest.NewUnstructured(render.BackendTLSPolicyKind)
-	policy.SetName("my-backendtlspolicy")
-	env.Get(t, policy.GetName(), policy)
-	answer := map[string]any{
-		"controllerName": "example.com/gateways",
-		"ancestorRef": map[string]any{
-			"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "public",
-			"namespace": "gateways",
-		},
-		"conditions": []any{map[string]any{
-			"type": "Accepted", "status": is, "reason": reason, "message": message, "lastTransitionTime": "2026-01-01T00:00:00Z",
-		}},
-	}
-	if err := unstructured.SetNestedSlice(policy.Object, []any{answer}, "status", "ancestors"); err != nil {
-		t.Fatal(err)
-	}
-	if err := env.Client.Status().Update(context.WithoutCancel(t.Context()), policy); err != nil {
-		t.Fatal(err)
-	}
 }

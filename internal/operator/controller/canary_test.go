@@ -119,7 +119,6 @@ func failWithText(t *testing.T, env *controllertest.Environment, canary string) 
 	env.WaitForCondition(t, "good", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutFailed)
 	env.WaitForExternalProviders(t, "good", `custom Failed: Failed to pull provider image "example.com/custom:1": the registry requires credentials, or rejects the credentials; `+
 		"add a valid pull Secret to spec.workload.overrides.imagePullSecrets; see kubectl describe pod good-1-a")
-	checkNoSecrets(t, "good", set)
 }
 
 // checkObjectsWithout checks that none of the operator's objects contains any of the marked strings.
@@ -173,25 +172,6 @@ func checkLogsWithout(t *testing.T, marked []string) {
 		if slices.ContainsFunc(marked, func(value string) bool { return strings.Contains(text, value) }) {
 			t.Errorf("the %s contains the value of a Secret", name)
 		}
-	}
-}
-
-// checkNoSecrets checks that the containers that install external providers have no variable from a Secret, while the
-// server has such variables.
-func checkNoSecrets(t *testing.T, stack string, set *appsv1.ReplicaSet) {
-	t.Helper()
-	pod := &set.Spec.Template.Spec
-	const name = "LLSD_CUSTOM_API_TOKEN"
-	has := func(c corev1.Container) bool {
-		return slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool { return e.ValueFrom != nil || e.Name == name })
-	}
-	for _, container := range pod.InitContainers {
-		if strings.HasPrefix(container.Name, "external-provider") && (has(container) || len(container.EnvFrom) > 0) {
-			t.Errorf("stack %s: container %q has %v, %v", stack, container.Name, container.Env, container.EnvFrom)
-		}
-	}
-	if !slices.ContainsFunc(pod.Containers[0].Env, func(e corev1.EnvVar) bool { return e.Name == name }) {
-		t.Errorf("stack %s: the server has no variable %s", stack, name)
 	}
 }
 

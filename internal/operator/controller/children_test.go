@@ -11,8 +11,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
-	policyv1 "k8s.io/api/policy/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -22,41 +20,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/controllertest"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
-
-func TestDisruptionBudget(t *testing.T) {
-	env := controllertest.NewEnvironment(t)
-	env.StartReconciler(t, "budget")
-	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, workload: {replicas: 2}}`))
-	budget := &policyv1.PodDisruptionBudget{}
-	env.WaitForChild(t, "my-pdb", budget)
-	want := func(what string, minAvailable, maxUnavailable *intstr.IntOrString) {
-		t.Helper()
-		controllertest.WaitUntil(t, func() error {
-			env.Get(t, "my-pdb", budget)
-			got := policyv1.PodDisruptionBudgetSpec{
-				MinAvailable:   budget.Spec.MinAvailable,
-				MaxUnavailable: budget.Spec.MaxUnavailable,
-			}
-			if diff := cmp.Diff(policyv1.PodDisruptionBudgetSpec{MinAvailable: minAvailable, MaxUnavailable: maxUnavailable},
-				got); diff != "" {
-				return fmt.Errorf("%s (-want +got):\n%s", what, diff)
-			}
-			return nil
-		})
-	}
-	one, half, three := new(intstr.FromInt32(1)), new(intstr.FromString("50%")), intstr.FromInt32(3)
-	want("budget of two replicas", nil, one)
-
-	edited := budget.DeepCopy()
-	edited.Spec.MaxUnavailable = &three
-	env.Patch(t, edited, client.MergeFrom(budget))
-	want("budget after an edit", nil, one)
-
-	env.UpdateSpec(t, "my", `{distribution: {name: starter}, workload: {replicas: 1, podDisruptionBudget: {minAvailable: 50%}}}`)
-	want("budget with minAvailable", half, nil)
-	env.UpdateSpec(t, "my", `{distribution: {name: starter}, workload: {replicas: 1}}`)
-	env.WaitForNoChild(t, "my-pdb", budget)
-}
 
 func TestNetworkPolicy(t *testing.T) {
 	env := controllertest.NewEnvironment(t)

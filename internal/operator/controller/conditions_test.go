@@ -3,8 +3,6 @@ package controller_test
 import (
 	"bytes"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,9 +10,7 @@ import (
 	"testing"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/cli-utils/pkg/kstatus/status"
 
@@ -99,6 +95,10 @@ func TestConditionsOfALifecycle(t *testing.T) {
 		}
 		return nil
 	})
+	service := &corev1.Service{ObjectMeta: controllertest.ObjectMeta(env.Namespace, names.Service("my"))}
+	env.Delete(t, service)
+	env.WaitUntilIdle(t, "life")
+	env.WaitForNoChild(t, service.Name, service) // the operator does not create it again
 	env.UpdateStack(t, "my", func(stack *v1alpha2.LlamaStackDistribution) { stack.Finalizers = nil })
 	for _, reason := range []string{
 		v1alpha2.EventDeploymentUpdated, v1alpha2.EventConfigGenerationFailed,
@@ -107,46 +107,6 @@ func TestConditionsOfALifecycle(t *testing.T) {
 			t.Errorf("events %q, want them to include %s", got, reason)
 		}
 	}
-}
-
-// TestConditionsOfARollback checks that a rollback is not reverted, and that tools report the stack as failed and not
-// as in progress.
-func TestConditionsOfARollback(t *testing.T) {
-	env := controllertest.NewEnvironment(t)
-	env.StartReconciler(t, "rollback")
-	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, resources: {models: [m]}}`))
-	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	before := env.GetDeployment(t)
-	set := env.CreateReplicaSet(t, "my", appsv1.ReplicaSetStatus{})
-	env.UpdateStack(t, "my", func(stack *v1alpha2.LlamaStackDistribution) { stack.Spec.Workload.Workers = new(int32(2)) })
-	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	// The Deployment controller writes these revisions after an undo.
-	set.Annotations["deployment.kubernetes.io/revision"], set.Annotations["deployment.kubernetes.io/revision-history"] = "3", "1"
-	env.Update(t, set)
-	// In a real cluster, the ReplicaSet of the newer template exists long before a user rolls back. In this test, the
-	// operator might read the Deployment before it reads the revisions, and revert the rollback as it reverts an edit.
-	controllertest.WaitUntil(t, func() error {
-		undone := env.GetDeployment(t)
-		undone.Spec.Template = before.Spec.Template
-		if err := env.Client.Update(t.Context(), undone); err != nil {
-			return err
-		}
-		stack := env.GetStack(t)
-		if found := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionDegraded); found == nil ||
-			found.Reason != v1alpha2.ReasonRolledBack {
-			return fmt.Errorf("no condition for the rollback in %v", stack.Status.Conditions)
-		}
-		return nil
-	})
-	env.MarkDeploymentReady(t, "my")
-	env.WaitForStackState(t, "my", v1alpha2.PhaseFailed, controllertest.WithConditions(controllertest.ReadyConditions, v1alpha2.ConditionReady, "False "+v1alpha2.ReasonRolledBack,
-		v1alpha2.ConditionDegraded, "True "+v1alpha2.ReasonRolledBack, v1alpha2.ConditionStalled, "True "+v1alpha2.ReasonRolledBack), status.FailedStatus)
-	controllertest.WaitUntil(t, func() error {
-		if got := env.ListEventReasons(t); !strings.Contains(got, v1alpha2.EventRolledBack) {
-			return fmt.Errorf("events %q", got)
-		}
-		return nil
-	})
 }
 
 // TestConditionsOfStorage checks the conditions for a claim without a volume, and for a claim whose volume no longer
@@ -184,98 +144,6 @@ func TestConditionsOfStorage(t *testing.T) {
 	env.UpdateStatus(t, claim)
 	env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageLost)
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonStorageLost)
-}
-
-// TestEventOfAnAdoption checks that an object with the stack's labels and without a controller is adopted, and that an
-// event reports this.
-func TestEventOfAnAdoption(t *testing.T) {
-	env := controllertest.NewEnvironment(t)
-	env.Create(t, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "my-sa", Labels: names.ChildSelector("my")}})
-	env.StartReconciler(t, "adoption")
-	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}}`))
-	controllertest.WaitUntil(t, func() error {
-		if got := env.ListEventReasons(t); !strings.Contains(got, v1alpha2.EventAdopted) {
-			return fmt.Errorf("events %q", got)
-		}
-		return nil
-	})
-}
-
-// denySecretReads responds to reads of the Secret like an API server that denies them.
-type denySecretReads struct{ next http.RoundTripper }
-
-// RoundTrip responds to reads of the Secret with the status code 403.
-func (d denySecretReads) RoundTrip(request *http.Request) (*http.Response, error) {
-	if request.Method != http.MethodGet || !strings.HasSuffix(request.URL.Path, "/secrets/vllm-creds") {
-		return d.next.RoundTrip(request)
-	}
-	body := `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,"message":"secrets \"vllm-creds\" is forbidden: a test"}`
-	return &http.Response{
-		StatusCode: http.StatusForbidden, Header: http.Header{"Content-Type": {"application/json"}},
-		Body: io.NopCloser(strings.NewReader(body)), Request: request,
-	}, nil
-}
-
-// TestConditionsOfADefect checks that the status reports an unexpected error as a defect, and that the stack is pending
-// and in progress.
-func TestConditionsOfADefect(t *testing.T) {
-	env := controllertest.NewEnvironment(t)
-	env.Create(t, controllertest.NewSecret("vllm-creds", "token", "sk-abc"))
-	env.StartReconciler(t, "defect", func(next http.RoundTripper) http.RoundTripper { return denySecretReads{next} })
-	env.Create(t, env.NewStack(t, "my", controllertest.SecretSpec))
-	condition := env.WaitForCondition(t, "my", v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonInternalError)
-	if !strings.Contains(condition.Message, `secrets "vllm-creds" is forbidden: a test`) {
-		t.Errorf("message %s", condition.Message)
-	}
-	if seen := env.GetStackState(t, "my"); seen.Phase != v1alpha2.PhasePending || seen.Tools != status.InProgressStatus {
-		t.Errorf("phase %s, state for tools %s", seen.Phase, seen.Tools)
-	}
-}
-
-// TestConditionsOfAFailure checks the conditions of a stack whose pods never ran.
-func TestConditionsOfAFailure(t *testing.T) {
-	env := controllertest.NewEnvironment(t)
-	env.StartReconciler(t, "failure")
-	waiting := "Unknown " + v1alpha2.ReasonWaiting
-	notYet := controllertest.WithConditions(controllertest.AppliedConditions,
-		v1alpha2.ConditionDeploymentUpdated, waiting, v1alpha2.ConditionAvailable, waiting, v1alpha2.ConditionReconciling, "")
-	for _, tc := range []struct {
-		name, spec, reason string
-		conditions         map[string]string
-	}{
-		{
-			"no-such-provider", `{distribution: {name: starter}, providers: {inference: {provider: vlm}}}`, v1alpha2.ReasonConfigGenerationFailed,
-			controllertest.WithConditions(notYet, v1alpha2.ConditionConfigGenerated,
-				"False "+v1alpha2.ReasonConfigGenerationFailed),
-		},
-		{
-			"one-variable-of-two-ids", `
-distribution: {name: starter}
-providers:
-  inference:
-  - {id: a-b, provider: vllm, endpoint: "http://a", apiKey: {secretKeyRef: {name: one, key: token}}}
-  - {id: a.b, provider: vllm, endpoint: "http://b", apiKey: {secretKeyRef: {name: two, key: token}}}
-`, v1alpha2.ReasonInvalidSpec,
-			controllertest.WithConditions(notYet, v1alpha2.ConditionValidationSucceeded, "False "+v1alpha2.ReasonInvalidSpec,
-				v1alpha2.ConditionSecretsResolved, waiting, v1alpha2.ConditionConfigGenerated, waiting),
-		},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			env.Create(t, env.NewStack(t, tc.name, tc.spec))
-			env.WaitForStackState(t, tc.name, v1alpha2.PhaseFailed, controllertest.WithConditions(tc.conditions,
-				v1alpha2.ConditionReady, "False "+tc.reason, v1alpha2.ConditionStalled, "True "+tc.reason), status.FailedStatus)
-			checkKubectlWait(t, env, tc.name, map[string]bool{
-				v1alpha2.ConditionReady: false, v1alpha2.ConditionAvailable: false, v1alpha2.ConditionStalled: true,
-			})
-			env.CheckNoChildren(t)
-		})
-	}
-	controllertest.WaitUntil(t, func() error {
-		if got := env.ListEventReasons(t); got != v1alpha2.EventConfigGenerationFailed {
-			return fmt.Errorf("events %q", got)
-		}
-		return nil
-	})
 }
 
 // TestConditionsPastTheDeadline checks that tools report a rollout past its deadline as failed, as they do for a

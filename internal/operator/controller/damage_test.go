@@ -15,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/controllertest"
 )
 
@@ -49,25 +48,6 @@ func TestOwnerReferenceIsRemovedDuringAPreflight(t *testing.T) {
 			t.Errorf("a step panicked: %s", line)
 		}
 	}
-}
-
-// TestRecordOfAnUnknownGeneration checks that a record with a generation that the stack never had counts as damaged.
-// The operator replaces the record, and neither the status nor the next change waits for that generation.
-func TestRecordOfAnUnknownGeneration(t *testing.T) {
-	t.Parallel()
-	env := controllertest.NewEnvironment(t)
-	env.StartWithReadyStack(t, `{distribution: {name: starter}}`)
-	env.UpdateRecord(t, func(record map[string]any) { record["generation"] = 99 })
-	deployment := &appsv1.Deployment{}
-	env.UpdateSpec(t, "my", `{distribution: {name: starter}, workload: {replicas: 3}}`)
-	controllertest.WaitUntil(t, func() error {
-		if env.Get(t, "my", deployment); *deployment.Spec.Replicas != 3 || strings.Contains(deployment.Annotations[names.AnnotationRendered], `"generation":99`) {
-			return fmt.Errorf("%d replicas, record %s", *deployment.Spec.Replicas,
-				deployment.Annotations[names.AnnotationRendered])
-		}
-		return nil
-	})
-	env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
 }
 
 // stackReplacer replaces the stack with another stack that has the same name, immediately before the first status

@@ -26,6 +26,7 @@ func TestEvents(t *testing.T) {
 	}
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonSecretNotFound)
 	expect(v1alpha2.EventSecretResolutionFailed)
+	env.CheckNoChildren(t)
 	env.Create(t, controllertest.NewSecret("vllm-creds", "token", "sk-abc"))
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	expect("DeploymentUpdated, SecretResolutionFailed")

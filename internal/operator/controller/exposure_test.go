@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -19,46 +19,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/controllertest"
 )
-
-// TestIngress checks that an Ingress is created and deleted as the spec requires, that annotations that other managers
-// set are kept, and that changes to the operator's ConfigMap are applied.
-func TestIngress(t *testing.T) {
-	const version = "ingress"
-	env := controllertest.NewEnvironment(t)
-	env.OwnOperatorConfig = true
-	env.StartReconciler(t, version)
-	ingress := &networkingv1.Ingress{}
-	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, networking: {expose: true}}`))
-	env.WaitForChild(t, "my-ingress", ingress)
-	host := generatedHost(env, "my", names.DefaultDomain)
-	if got := ingress.Spec.Rules[0].Host; got != host {
-		t.Errorf("host %q, want %q: without a host, the Ingress would match the host names of all stacks", got, host)
-	}
-	env.WaitForRouteURL(t, "my", "http://"+host)
-	if note := env.WaitForEvent(t, corev1.EventTypeWarning, v1alpha2.EventConfigWarning); !strings.Contains(note, host) ||
-		!strings.Contains(note, "set hostname") {
-		t.Errorf("note %q", note)
-	}
-	annotated := ingress.DeepCopy()
-	annotated.Annotations = map[string]string{"cert-manager.io/issuer": "theirs"}
-	env.Patch(t, annotated, client.MergeFrom(ingress))
-	addressed := annotated.DeepCopy()
-	addressed.Status.LoadBalancer.Ingress = []networkingv1.IngressLoadBalancerIngress{{IP: "192.0.2.1"}}
-	env.PatchStatus(t, addressed, client.MergeFrom(annotated))
-	env.WaitForRouteURL(t, "my", "http://"+host)
-
-	env.SetOperatorConfig(t, operatorconfig.KeyIngress, "{domain: apps.example.com, annotations: {ours: x}}")
-	env.WaitForRouteURL(t, "my", "http://"+generatedHost(env, "my", "apps.example.com"))
-	env.UpdateSpec(t, "my", `{distribution: {name: starter}, networking: {expose: {hostname: llama.example.com, tlsSecretName: llama-tls}}}`)
-	env.WaitForRouteURL(t, "my", "https://llama.example.com")
-	env.Get(t, "my-ingress", ingress)
-	if ingress.Annotations["cert-manager.io/issuer"] != "theirs" || ingress.Annotations["ours"] != "x" {
-		t.Errorf("annotations %v", ingress.Annotations)
-	}
-	env.UpdateSpec(t, "my", `{distribution: {name: starter}, networking: {expose: false}}`)
-	env.WaitForNoChild(t, "my-ingress", ingress)
-	env.WaitForRouteURL(t, "my", "")
-}
 
 // generatedHost returns the host name that the operator generates for a stack in a domain.
 func generatedHost(env *controllertest.Environment, stack, domain string) string {
@@ -86,16 +46,16 @@ func TestExposureOfAConfigThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// routeDefinition returns a definition that accepts any Route, because the real Route API is not a
-// CustomResourceDefinition.
-func routeDefinition() client.Object {
+// newDefinition returns a definition that accepts any object of a kind, for kinds whose definitions OpenShift has.
+func newDefinition(kind schema.GroupVersionKind, plural string, scope apiextensionsv1.ResourceScope) client.Object {
 	definition := &apiextensionsv1.CustomResourceDefinition{}
-	definition.Name = "routes.route.openshift.io"
+	definition.Name = plural + "." + kind.Group
+	definition.Annotations = map[string]string{"api-approved.kubernetes.io": "https://github.com/openshift/api"}
 	definition.Spec = apiextensionsv1.CustomResourceDefinitionSpec{
-		Group: "route.openshift.io", Scope: apiextensionsv1.NamespaceScoped,
-		Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "routes", Kind: "Route", ListKind: "RouteList"},
+		Group: kind.Group, Scope: scope,
+		Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: plural, Kind: kind.Kind, ListKind: kind.Kind + "List"},
 		Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
-			Name: "v1", Served: true, Storage: true, Schema: &apiextensionsv1.CustomResourceValidation{
+			Name: kind.Version, Served: true, Storage: true, Schema: &apiextensionsv1.CustomResourceValidation{
 				OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: new(true)},
 			},
 		}},
@@ -199,7 +159,7 @@ func TestRunningHTTPRouteIsInstalledLater(t *testing.T) {
 func TestRunningRoute(t *testing.T) {
 	const version = "route"
 	env := controllertest.NewEnvironment(t)
-	uninstall := env.InstallDefinition(t, routeDefinition())
+	uninstall := env.InstallDefinition(t, newDefinition(render.RouteKind, "routes", apiextensionsv1.NamespaceScoped))
 	defer uninstall()
 	controllertest.WaitUntil(t, func() error {
 		list := &unstructured.UnstructuredList{}
@@ -228,14 +188,6 @@ func TestRunningRoute(t *testing.T) {
 	env.WaitForRouteURL(t, "attacker", "https://own.example.com")
 	env.WaitForRouteURL(t, "my", "https://llama.example.com")
 	env.WaitForNoChild(t, "my-ingress", &networkingv1.Ingress{})
-	env.WaitUntilIdle(t, version)
-	setRouteStatus(t, env, route, "ingress", "Admitted", "False", "HostAlreadyClaimed", "route theirs already exposes llama.example.com and is older")
-	condition := env.WaitForCondition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureNotAccepted)
-	if want := `Route "my-route" does not expose the server (HostAlreadyClaimed): another Route already uses the host name; use a different host name`; condition.Message != want {
-		t.Errorf("message %q, want %q", condition.Message, want)
-	}
-	setRouteStatus(t, env, route, "ingress", "Admitted", "True", "", "")
-	env.WaitForCondition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureApplied)
 	env.WaitUntilIdle(t, version)
 	operator.Stop(t)
 

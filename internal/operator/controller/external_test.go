@@ -13,7 +13,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/externalprovider"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/controllertest"
 )
 
@@ -36,14 +35,8 @@ spec:
 func waitForEventNote(t *testing.T, env *controllertest.Environment, reason, note string) {
 	t.Helper()
 	controllertest.WaitUntil(t, func() error {
-		var notes []string
-		for _, event := range env.ListEvents(t) {
-			if event.Reason == reason {
-				notes = append(notes, event.Note)
-			}
-		}
-		if !slices.ContainsFunc(notes, func(n string) bool { return strings.Contains(n, note) }) {
-			return fmt.Errorf("events with reason %s: %q, want one that contains %q", reason, notes, note)
+		if notes := strings.Join(listEventNotes(t, env, reason), "\n"); !strings.Contains(notes, note) {
+			return fmt.Errorf("events with reason %s: %s, want one that contains %q", reason, notes, note)
 		}
 		return nil
 	})
@@ -124,6 +117,11 @@ externalProviders:
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
 
 	checkRestartWithoutRegistry(t, env, operator, r)
+	env.Create(t, env.NewStack(t, "unread", fmt.Sprintf(`
+distribution: {name: starter, version: "0.7"}
+externalProviders: {inference: [{providerId: unread, image: "%s/team/unread:1"}]}
+`, r.Host)))
+	waitForEventNote(t, env, v1alpha2.EventImageLabelsUnreadable, `cannot be read: "unread": `)
 	env.WaitForExternalProviders(t, "my", "labeled Ready: "+differs, "bare Ready")
 }
 
@@ -172,71 +170,4 @@ func checkRestartWithoutRegistry(
 	if got := r.Requests.Load(); got != requests {
 		t.Errorf("%d requests for images that were read, want none", got-requests)
 	}
-}
-
-// TestExternalImagesAreRead checks that a registry that does not respond does not block a stack, and that the operator
-// does not read the image of the running stack again when the registry responds. If readLabels is false, the operator
-// does not read any image. A setting that violates the schema in a label causes an error. After a change to the
-// settings, the schema of the same image applies, even if the tag has moved.
-func TestExternalImagesAreRead(t *testing.T) {
-	env := controllertest.NewEnvironment(t)
-	env.OwnOperatorConfig = true
-	env.Workers = true
-	env.StartReconciler(t, "unread")
-	r := env.StartRegistry(t)
-	image, digest := r.PushImage(t, "team/mine:1", providerLabels("inference"))
-	spec := func(config string) string {
-		return fmt.Sprintf("distribution: {name: starter}\nexternalProviders: {inference: [{providerId: mine, image: %q, config: %s}]}", image, config)
-	}
-	r.Down.Store(true)
-	env.Create(t, env.NewStack(t, "down", spec("{url: a}")))
-	env.WaitForCondition(t, "down", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	waitForEventNote(t, env, v1alpha2.EventImageLabelsUnreadable, `The labels of external providers' images cannot be read: "mine": read image `)
-	copied := func(stack string) string {
-		deployment := &appsv1.Deployment{}
-		env.Get(t, stack, deployment)
-		return deployment.Spec.Template.Spec.InitContainers[0].Image
-	}
-	if got := copied("down"); got != image {
-		t.Errorf("image %q, want %q", got, image)
-	}
-	r.Down.Store(false)
-	env.WaitUntilIdle(t, "unread")
-	requests := r.Requests.Load()
-	env.UpdateStack(t, "down", func(s *v1alpha2.LlamaStackDistribution) {
-		s.Spec.Workload = &v1alpha2.WorkloadSpec{Replicas: new(int32(2))}
-	})
-	env.WaitUntilIdle(t, "unread")
-	if got := r.Requests.Load(); got != requests || copied("down") != image {
-		t.Errorf("%d requests after a failed attempt, want none; image %q", got-requests, copied("down"))
-	}
-
-	env.Create(t, env.NewStack(t, "checked", spec("{url: 1}")))
-	refused := env.WaitForCondition(t, "checked", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationFailed)
-	if !strings.Contains(refused.Message, "spec.externalProviders.inference[0].config.url") {
-		t.Errorf("message %q", refused.Message)
-	}
-	env.UpdateSpec(t, "checked", spec("{url: a}"))
-	env.WaitForCondition(t, "checked", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	if got := copied("checked"); got != image+"@"+digest {
-		t.Errorf("image %q, want %q", got, image+"@"+digest)
-	}
-	r.PushImage(t, "team/mine:1", providerLabels("safety")) // the tag moves, but the stack does not follow it
-	env.UpdateSpec(t, "checked", spec("{uri: a}"))
-	refused = env.WaitForCondition(t, "checked", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationFailed)
-	if !strings.Contains(refused.Message, "spec.externalProviders.inference[0].config.uri") {
-		t.Errorf("message %q", refused.Message)
-	}
-
-	env.SetOperatorConfig(t, operatorconfig.KeyRegistries, fmt.Sprintf("{insecure: [%q], readLabels: false}", r.Host))
-	requests = r.Requests.Load()
-	env.Create(t, env.NewStack(t, "never", spec("{url: 1}")))
-	env.WaitForCondition(t, "never", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	env.WaitUntilIdle(t, "unread")
-	if got := r.Requests.Load(); got != requests {
-		t.Errorf("%d requests without readLabels, want none", got-requests)
-	}
-	env.WaitForExternalProviders(t, "never", "mine Pending")
-	env.UpdateSpec(t, "never", "{distribution: {name: starter}}")
-	env.WaitForExternalProviders(t, "never")
 }

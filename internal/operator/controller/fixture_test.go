@@ -3,12 +3,10 @@ package controller
 import (
 	"context"
 	"slices"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/events"
@@ -31,9 +29,6 @@ type fixture struct {
 	recorder *events.FakeRecorder
 	writes   []string
 	status   *v1alpha2.LlamaStackDistributionStatus // as it was written last
-
-	mu    sync.Mutex
-	reads []string // the names of the ConfigMaps that were read with their data
 }
 
 // newFixture returns a fixture with objects in its cluster.
@@ -66,16 +61,6 @@ func newFixtureOn(
 	}
 	f.Client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithReturnManagedFields().
 		WithInterceptorFuncs(interceptor.Funcs{
-			Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object,
-				options ...client.GetOption,
-			) error {
-				if _, ok := object.(*corev1.ConfigMap); ok {
-					f.mu.Lock()
-					defer f.mu.Unlock()
-					f.reads = append(f.reads, key.Name)
-				}
-				return c.Get(ctx, key, object, options...)
-			},
 			Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
 				wrote("create", object)
 				return c.Create(ctx, object, options...)

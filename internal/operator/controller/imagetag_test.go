@@ -62,12 +62,7 @@ func waitForDegraded(t *testing.T, env *controllertest.Environment, message stri
 func waitForTagEvents(t *testing.T, env *controllertest.Environment, count int, from, to string) {
 	t.Helper()
 	controllertest.WaitUntil(t, func() error {
-		var notes []string
-		for _, event := range env.ListEvents(t) {
-			if event.Reason == v1alpha2.EventImageTagMoved {
-				notes = append(notes, event.Note)
-			}
-		}
+		notes := listEventNotes(t, env, v1alpha2.EventImageTagMoved)
 		all := strings.Join(notes, "\n")
 		if len(notes) != count || !strings.Contains(all, "from "+from+" to "+to) {
 			return fmt.Errorf("%d events, want %d and one from %s to %s:\n%s", len(notes), count, from, to, all)

@@ -27,55 +27,18 @@ type mirrorSet struct {
 }
 
 var (
-	digestMirrors = mirrorSet{schema.GroupVersionKind{
-		Group: "config.openshift.io", Version: "v1",
-		Kind: "ImageDigestMirrorSet",
-	}, "imagedigestmirrorsets", "imageDigestMirrors"}
-	tagMirrors = mirrorSet{schema.GroupVersionKind{
-		Group: "config.openshift.io", Version: "v1",
-		Kind: "ImageTagMirrorSet",
-	}, "imagetagmirrorsets", "imageTagMirrors"}
-	sourcePolicy = mirrorSet{schema.GroupVersionKind{
-		Group: "operator.openshift.io", Version: "v1alpha1",
-		Kind: "ImageContentSourcePolicy",
-	}, "imagecontentsourcepolicies", "repositoryDigestMirrors"}
+	mirrorGroup   = schema.GroupVersion{Group: "config.openshift.io", Version: "v1"}
+	policyGroup   = schema.GroupVersion{Group: "operator.openshift.io", Version: "v1alpha1"}
+	digestMirrors = mirrorSet{mirrorGroup.WithKind("ImageDigestMirrorSet"), "imagedigestmirrorsets", "imageDigestMirrors"}
+	tagMirrors    = mirrorSet{mirrorGroup.WithKind("ImageTagMirrorSet"), "imagetagmirrorsets", "imageTagMirrors"}
+	sourcePolicy  = mirrorSet{
+		policyGroup.WithKind("ImageContentSourcePolicy"), "imagecontentsourcepolicies", "repositoryDigestMirrors",
+	}
 )
 
-// definition returns a CustomResourceDefinition of the kind with the fields of OpenShift's definition that the operator
-// reads.
+// definition returns a CustomResourceDefinition of the kind.
 func (m mirrorSet) definition() client.Object {
-	text := apiextensionsv1.JSONSchemaProps{Type: "string"}
-	mirrors := apiextensionsv1.JSONSchemaProps{
-		Type: "object", Required: []string{"source"},
-		Properties: map[string]apiextensionsv1.JSONSchemaProps{
-			"source": text, "mirrors": {Type: "array", Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &text}},
-		},
-	}
-	if m.Kind != sourcePolicy.Kind {
-		mirrors.Properties["mirrorSourcePolicy"] = apiextensionsv1.JSONSchemaProps{
-			Type: "string", Enum: []apiextensionsv1.JSON{{Raw: []byte(`"NeverContactSource"`)}, {Raw: []byte(`"AllowContactingSource"`)}},
-		}
-	}
-	definition := &apiextensionsv1.CustomResourceDefinition{}
-	definition.Name = m.plural + "." + m.Group
-	definition.Annotations = map[string]string{"api-approved.kubernetes.io": "https://github.com/openshift/api"}
-	definition.Spec = apiextensionsv1.CustomResourceDefinitionSpec{
-		Group: m.Group, Scope: apiextensionsv1.ClusterScoped,
-		Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: m.plural, Kind: m.Kind, ListKind: m.Kind + "List"},
-		Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
-			Name: m.Version, Served: true, Storage: true, Schema: &apiextensionsv1.CustomResourceValidation{
-				OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{
-					Type: "object",
-					Properties: map[string]apiextensionsv1.JSONSchemaProps{
-						"spec": {Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{
-							m.list: {Type: "array", Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &mirrors}},
-						}},
-					},
-				},
-			},
-		}},
-	}
-	return definition
+	return newDefinition(m.GroupVersionKind, m.plural, apiextensionsv1.ClusterScoped)
 }
 
 // create creates a mirror set with one source, as soon as the kind is served.

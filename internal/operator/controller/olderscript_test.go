@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
@@ -85,6 +86,9 @@ func TestUpgradeRestartsNoOlderStack(t *testing.T) {
 	}
 	if diff := cmp.Diff(was, f.podTemplate(t, s.stack)); diff != "" {
 		t.Errorf("the pods are replaced:\n%s", diff)
+	}
+	if f.describe(s); s.stack.Status.ResolvedDistribution.ImageFrom != v1alpha2.ImageFromCatalogue {
+		t.Errorf("the status does not show that the pods run the image of the catalog: %+v", s.stack.Status.ResolvedDistribution)
 	}
 	edited := newV1alpha1Stack(t, spec+`, workload: {workers: 2}}`)
 	edited.Generation++

@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/cli-utils/pkg/kstatus/status"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
@@ -95,29 +94,4 @@ func removeReadyPods(t *testing.T, env *controllertest.Environment, name string)
 		return nil
 	})
 	env.WaitForCondition(t, name, v1alpha2.ConditionAvailable, v1alpha2.ReasonRolloutInProgress)
-}
-
-// TestPausedFromTheStart checks that no objects are created for a stack that is paused from its creation, that an
-// invalid spec is reported in addition to the pause, and that the stack can be deleted.
-func TestPausedFromTheStart(t *testing.T) {
-	env := controllertest.NewEnvironment(t)
-	env.StartReconciler(t, "paused")
-	stack := env.NewStack(t, "my", `{distribution: {name: starter}}`)
-	stack.Annotations = map[string]string{names.AnnotationPaused: "true"}
-	env.Create(t, stack)
-	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonDeploymentPaused)
-	got := env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentPaused)
-	if !strings.Contains(got.Message, "the stack has no Deployment yet") {
-		t.Errorf("message %q", got.Message)
-	}
-	env.UpdateSpec(t, "my", `{distribution: {name: startre}}`)
-	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonUnknownDistribution)
-	env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentPaused)
-	for name, child := range map[string]client.Object{"my": &appsv1.Deployment{}, names.Service("my"): &corev1.Service{}, names.ServiceAccount("my"): &corev1.ServiceAccount{}} {
-		if err := env.Client.Get(t.Context(), env.Key(name), child); !apierrors.IsNotFound(err) {
-			t.Errorf("the %T of a paused stack exists: %v", child, err)
-		}
-	}
-	env.Delete(t, stack)
-	env.WaitForNoChild(t, "my", &v1alpha2.LlamaStackDistribution{})
 }

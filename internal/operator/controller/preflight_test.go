@@ -30,49 +30,6 @@ func failedPodStatus(code int32, message string) corev1.PodStatus {
 	}}}
 }
 
-// TestPreflight checks that a separate pod tests a change before the running pods are replaced.
-func TestPreflight(t *testing.T) {
-	t.Parallel()
-	env := controllertest.NewEnvironment(t)
-	env.StartWithReadyStack(t, controllertest.VolumeSpec)
-	env.TerminateDeletedPods(t)
-	before := env.GetDeployment(t)
-	env.UpdateSpec(t, "my", controllertest.ChangedVolumeSpec)
-	pod := env.WaitForPreflightPod(t, nil)
-	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonPreflightInProgress)
-	env.WaitForStackState(t, "my", v1alpha2.PhaseReady, env.GetStackState(t, "my").Conditions, kstatus.InProgressStatus)
-	if note := env.WaitForEvent(t, corev1.EventTypeNormal, v1alpha2.EventPreflightStarted); !strings.Contains(note,
-		pod.Name) {
-		t.Errorf("note %q", note)
-	}
-	env.AssignToNode(t, pod)
-	env.SetPodStatus(t, pod,
-		controllertest.ServerPodStatus("i", corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
-			corev1.ContainerState{}))
-	env.WaitUntilIdle(t, env.Namespace)
-	env.CheckDeploymentUnchanged(t, before)
-	stack := &v1alpha2.LlamaStackDistribution{}
-	if env.Get(t, "my", stack); !metav1.IsControlledBy(pod, stack) {
-		t.Error("the stack does not control the pod, so the pod would not be deleted with it")
-	}
-
-	env.SetPodStatus(t, pod, controllertest.ContainersReadyStatus())
-	env.WaitForDeploymentUpdate(t, before)
-	env.WaitForNoPreflight(t)
-	env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
-	env.MarkDeploymentReady(t, "my")
-	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
-	env.WaitUntilIdle(t, env.Namespace)
-	if pods := env.ListPreflightPods(t); len(pods) > 0 {
-		t.Errorf("another pod tests the change: %s", pods[0].Name)
-	}
-
-	before = env.GetDeployment(t)
-	env.UpdateSpec(t, "my", strings.Replace(controllertest.ChangedVolumeSpec, "workload: {",
-		"workload: {overrides: {podLabels: {team: a}}, ", 1))
-	env.WaitForDeploymentUpdate(t, before) // no preflight, which would never end
-}
-
 // TestPreflightFails checks that a change that prevents the server from starting never reaches the running pods, and
 // that the reported reason does not contain server output.
 func TestPreflightFails(t *testing.T) {
@@ -84,6 +41,13 @@ func TestPreflightFails(t *testing.T) {
 	before := env.GetDeployment(t)
 	env.UpdateSpec(t, "my", controllertest.ChangedVolumeSpec)
 	pod := env.WaitForPreflightPod(t, nil)
+	note := env.WaitForEvent(t, corev1.EventTypeNormal, v1alpha2.EventPreflightStarted)
+	if !strings.Contains(note, pod.Name) {
+		t.Errorf("note %q", note)
+	}
+	if !metav1.IsControlledBy(pod, env.GetStack(t)) {
+		t.Error("the stack does not control the pod, so the pod would not be deleted with it")
+	}
 	env.AssignToNode(t, pod)
 	env.SetPodStatus(t, pod, failedPodStatus(1, "ValidationError: input_value='"+canary+"'"))
 	want := fmt.Sprintf(`The operator tested the change in Pod %[1]q, which did not become ready: container "llama-stack" crashed `+
@@ -179,24 +143,15 @@ func TestPreflightWaits(t *testing.T) {
 // TestPreflightIsSkipped checks that a change is applied without a preflight if the preflight pod cannot run.
 func TestPreflightIsSkipped(t *testing.T) {
 	t.Parallel()
-	const why = "no pods on Fridays"
 	for name, tc := range map[string]struct {
-		prevent func(*testing.T, *controllertest.Environment)
-		words   string
+		spec   string
+		reason string
 	}{
-		"quota": {func(t *testing.T, env *controllertest.Environment) { env.ExhaustQuota(t, corev1.ResourcePods) }, "exceeded quota: full"},
-		"policy": {func(t *testing.T, env *controllertest.Environment) {
-			env.DenyWrites(t, "", "pods", why, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "probe"}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "a", Image: "a"}}}})
-		}, why},
-		"pod security": {func(t *testing.T, env *controllertest.Environment) {
-			namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: env.Namespace}}
-			patch := `{"metadata":{"labels":{"pod-security.kubernetes.io/enforce":"restricted"}}}`
-			if err := env.Client.Patch(t.Context(), namespace,
-				client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
-				t.Fatal(err)
-			}
-		}, `violates PodSecurity "restricted:latest"`},
-		"no node": {nil, "0/1 nodes are available"},
+		"pod security": {
+			strings.Replace(controllertest.ChangedVolumeSpec, "workload: {", "workload: {overrides: {podTemplate: {spec: {securityContext: {runAsUser: 0, runAsNonRoot: false}}}}, ", 1),
+			`violates PodSecurity "restricted:latest"`,
+		},
+		"no node": {controllertest.ChangedVolumeSpec, "0/1 nodes are available"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -204,15 +159,11 @@ func TestPreflightIsSkipped(t *testing.T) {
 			env.StartWithReadyStack(t, controllertest.VolumeSpec)
 			env.TerminateDeletedPods(t)
 			before := env.GetDeployment(t)
-			spec := controllertest.ChangedVolumeSpec
-			if name == "pod security" {
-				spec = strings.Replace(controllertest.ChangedVolumeSpec, "workload: {", "workload: {overrides: {podTemplate: {spec: {securityContext: {runAsUser: 0, runAsNonRoot: false}}}}, ", 1)
-			}
-			if tc.prevent != nil {
-				tc.prevent(t, env)
-			}
-			env.UpdateSpec(t, "my", spec)
-			if tc.prevent == nil {
+			namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: env.Namespace}}
+			env.Patch(t, namespace, client.RawPatch(types.MergePatchType,
+				[]byte(`{"metadata":{"labels":{"pod-security.kubernetes.io/enforce":"restricted"}}}`)))
+			env.UpdateSpec(t, "my", tc.spec)
+			if name == "no node" {
 				pod := env.WaitForPreflightPod(t, nil)
 				env.CheckDeploymentUnchanged(t, before)
 				env.SetPodStatus(t, pod, corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{
@@ -222,7 +173,7 @@ func TestPreflightIsSkipped(t *testing.T) {
 			}
 			env.WaitForDeploymentUpdate(t, before)
 			env.WaitForNoPreflight(t)
-			if note := env.WaitForEvent(t, corev1.EventTypeWarning, v1alpha2.EventPreflightSkipped); !strings.HasPrefix(note, "The operator is applying the change without a preflight: ") || !strings.Contains(note, tc.words) {
+			if note := env.WaitForEvent(t, corev1.EventTypeWarning, v1alpha2.EventPreflightSkipped); !strings.HasPrefix(note, "The operator is applying the change without a preflight: ") || !strings.Contains(note, tc.reason) {
 				t.Errorf("note %q", note)
 			}
 		})
@@ -326,59 +277,6 @@ storage: {kv: {type: redis, endpoint: "redis:6379", password: {secretKeyRef: {na
 	if read := controllertest.StorageSecretOf(t, after); read == first || password(read) != "two" {
 		t.Errorf("the pods read %q from Secret %q", password(read), read)
 	}
-}
-
-// TestNoPreflight checks which changes do not need a preflight.
-func TestNoPreflight(t *testing.T) {
-	t.Parallel()
-	const rolling = `{distribution: {name: starter}, resources: {models: [llama]}}`
-	for name, tc := range map[string]struct {
-		first, then string
-		// The field `idle` means that the pods do not serve requests yet. The field `same` means that the template does not
-		// change.
-		idle, same bool
-	}{
-		"first rollout in progress": {first: controllertest.VolumeSpec, then: controllertest.ChangedVolumeSpec, idle: true},
-		"rolling update":            {first: `{distribution: {name: starter}}`, then: rolling},
-		"preflight disabled":        {first: controllertest.VolumeSpec, then: strings.Replace(controllertest.ChangedVolumeSpec, "workload: {", "workload: {preflight: Never, ", 1)},
-		"scaled to zero":            {first: controllertest.VolumeSpec, then: strings.Replace(controllertest.ChangedVolumeSpec, "workload: {", "workload: {replicas: 0, ", 1)},
-		"more replicas":             {first: controllertest.VolumeSpec, then: strings.Replace(controllertest.VolumeSpec, "workload: {", "workload: {replicas: 2, ", 1), same: true},
-		"changed clients":           {first: controllertest.VolumeSpec, then: strings.Replace(controllertest.VolumeSpec, "workload:", "networking: {allowedFrom: {namespaces: [a]}}, workload:", 1), same: true},
-		"data in a database": {
-			first: strings.Replace(controllertest.VolumeSpec, "workload:", `storage: {kv: {type: redis, endpoint: "r:1"}}, workload:`, 1),
-			then:  strings.Replace(controllertest.ChangedVolumeSpec, "workload:", `storage: {kv: {type: redis, endpoint: "r:1"}}, workload:`, 1),
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			env := controllertest.NewEnvironment(t)
-			env.StartReconciler(t, env.Namespace)
-			env.Create(t, env.NewStack(t, "my", tc.first))
-			env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-			if !tc.idle {
-				env.MarkDeploymentReady(t, "my")
-				env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
-			}
-			before := env.GetDeployment(t)
-			env.UpdateSpec(t, "my", tc.then)
-			if !tc.same {
-				env.WaitForDeploymentUpdate(t, before)
-			}
-			env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
-			for _, call := range env.WaitUntilIdle(t, env.Namespace) {
-				if strings.Contains(call, "pods") {
-					t.Errorf("unnecessary call: %s", call)
-				}
-			}
-		})
-	}
-	t.Run("preflight always, rolling update", func(t *testing.T) {
-		t.Parallel()
-		env := controllertest.NewEnvironment(t)
-		env.StartWithReadyStack(t, `{distribution: {name: starter}}`)
-		env.UpdateSpec(t, "my", strings.Replace(rolling, "resources:", "workload: {preflight: Always}, resources:", 1))
-		env.WaitForPreflightPod(t, nil)
-	})
 }
 
 // TestPreflightWhilePodsAreUnavailable checks that a change that failed in a preflight pod is not applied, even if the

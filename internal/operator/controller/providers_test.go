@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -132,39 +131,6 @@ providers:
 		t.Errorf("models of a stack without pods: %v", stack.Status.Models)
 	}
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonScaledToZero)
-}
-
-// TestInvalidProvidersOfAServer checks that an invalid response from a server does not affect the readiness or the
-// version of its stack, and that neither the status nor the log contains it. The operator removes the providers of the
-// previous server from the status. Package probe tests the other invalid responses.
-func TestInvalidProvidersOfAServer(t *testing.T) {
-	const canary = "cAnArY-9b0c"
-	env := controllertest.NewEnvironment(t)
-	asked := env.StartServer(t, "0.7.1")
-	asked.Providers.Store(new(vllmProviders("Not Implemented", "")))
-	env.Workers = true
-	env.StartReconciler(t, "not-told")
-	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}}`))
-	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	env.MarkDeploymentReady(t, "my")
-	waitForProviders(t, env, "my", `[{"api":"inference","provider_id":"vllm","provider_type":"remote::vllm"}]`)
-	asked.Providers.Store(new(`{"data": "` + canary + `"}`))
-	requests := asked.Requests.Load()
-	env.PatchStack(t, "my", func(s *v1alpha2.LlamaStackDistribution) {
-		s.Spec.Workload = &v1alpha2.WorkloadSpec{Overrides: &v1alpha2.WorkloadOverrides{Env: []corev1.EnvVar{{
-			Name:  "A",
-			Value: "b",
-		}}}}
-	})
-	env.MarkDeploymentReadyAfterUpdate(t, "my")
-	waitForRequests(t, asked, requests+2) // one request for the version, and one for the providers
-	waitForProviders(t, env, "my", "")
-	stack := env.WaitForServerVersion(t, "my", "0.7.1")
-	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
-	env.WaitUntilIdle(t, "not-told")
-	if text := fmt.Sprint(stack) + controllertest.OperatorLog().String(); strings.Contains(text, canary) {
-		t.Errorf("the status or the log contains the answer")
-	}
 }
 
 // TestServerCertificate checks that, with TLS, a response is used only if the server presents the certificate in the

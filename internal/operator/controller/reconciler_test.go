@@ -30,78 +30,55 @@ func TestClassify(t *testing.T) {
 	terminating := apierrors.NewForbidden(services, "x", errors.New("namespace is being terminated"))
 	terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
 	fields := apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, "x", field.ErrorList{field.Required(field.NewPath("spec"), "")})
+	quota := apierrors.NewForbidden(services, "x", errors.New("exceeded quota: q"))
+	denied := apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, "x", nil)
 	own := &status.Failure{Condition: "C", Reason: "R", Retry: status.Later}
+	type outcome struct {
+		retry  status.Retry
+		reason string
+	}
+	wait := outcome{status.Quiet, v1alpha2.ReasonProgressing}
+	again := outcome{status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed}
+	invalid := outcome{status.Invalid, v1alpha2.ReasonDeploymentUpdateFailed}
 	for name, tc := range map[string]struct {
-		err       error
-		condition string
-		want      status.Retry
-		reason    string
+		err  error
+		want outcome
 	}{
-		"failure of a step": {fmt.Errorf("wrapped: %w", own), "X", status.Later, "R"},
-		"conflict": {
-			apierrors.NewConflict(services, "x", errors.New("changed")), "X", status.Quiet,
-			v1alpha2.ReasonProgressing,
-		},
-		"wrapped conflict": {
-			fmt.Errorf("apply: %w", apierrors.NewConflict(services, "x", nil)), "X", status.Quiet,
-			v1alpha2.ReasonProgressing,
-		},
-		"object already exists": {apierrors.NewAlreadyExists(services, "x"), "X", status.Quiet, v1alpha2.ReasonProgressing},
-		"too many requests":     {apierrors.NewTooManyRequests("later", 1), "X", status.Quiet, v1alpha2.ReasonProgressing},
-		"server timeout":        {apierrors.NewTimeoutError("slow", 1), "X", status.Quiet, v1alpha2.ReasonProgressing},
-		"API server is unreachable": {
-			&url.Error{Op: "Patch", URL: "https://h", Err: errors.New("refused")}, "X", status.Quiet,
-			v1alpha2.ReasonProgressing,
-		},
-		"deadline exceeded":          {context.DeadlineExceeded, "X", status.Quiet, v1alpha2.ReasonProgressing},
-		"namespace is being deleted": {terminating, "X", status.Quiet, v1alpha2.ReasonProgressing},
-		"exceeded quota":             {apierrors.NewForbidden(services, "x", errors.New("exceeded quota: q")), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
+		"failure of a step":          {fmt.Errorf("wrapped: %w", own), outcome{status.Later, "R"}},
+		"conflict":                   {apierrors.NewConflict(services, "x", errors.New("changed")), wait},
+		"wrapped conflict":           {fmt.Errorf("apply: %w", apierrors.NewConflict(services, "x", nil)), wait},
+		"object already exists":      {apierrors.NewAlreadyExists(services, "x"), wait},
+		"too many requests":          {apierrors.NewTooManyRequests("later", 1), wait},
+		"server timeout":             {apierrors.NewTimeoutError("slow", 1), wait},
+		"API server is unreachable":  {&url.Error{Op: "Patch", URL: "https://h", Err: errors.New("refused")}, wait},
+		"deadline exceeded":          {context.DeadlineExceeded, wait},
+		"namespace is being deleted": {terminating, wait},
+		"exceeded quota":             {quota, again},
 		"a child that is too large": {
-			fmt.Errorf("read: %w", &stub.TooLargeError{}), v1alpha2.ConditionDeploymentUpdated, status.OnReferenceChange,
-			v1alpha2.ReasonDeploymentUpdateFailed,
+			fmt.Errorf("read: %w", &stub.TooLargeError{}), outcome{status.OnReferenceChange, again.reason},
 		},
-		"invalid field": {
-			fmt.Errorf("apply: %w", fields), v1alpha2.ConditionDeploymentUpdated, status.Invalid,
-			v1alpha2.ReasonDeploymentUpdateFailed,
-		},
-		"two invalid fields": {
-			errors.Join(fields, fields), v1alpha2.ConditionDeploymentUpdated, status.Invalid,
-			v1alpha2.ReasonDeploymentUpdateFailed,
-		},
-		"invalid field and exceeded quota": {errors.Join(fields, apierrors.NewForbidden(services, "x", errors.New("exceeded quota: q"))), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
-		"denied by a policy":               {apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, "x", nil), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
-		"denied by a webhook": {
-			denial(http.StatusForbidden), v1alpha2.ConditionDeploymentUpdated, status.Backoff,
-			v1alpha2.ReasonDeploymentUpdateFailed,
-		},
-		"denied by a webhook with the status code for a conflict": {
-			denial(http.StatusConflict), v1alpha2.ConditionDeploymentUpdated, status.Backoff,
-			v1alpha2.ReasonDeploymentUpdateFailed,
-		},
-		"denied by a webhook with the status code for too many requests": {
-			denial(http.StatusTooManyRequests), v1alpha2.ConditionDeploymentUpdated, status.Backoff,
-			v1alpha2.ReasonDeploymentUpdateFailed,
-		},
-		"failed webhook": {apierrors.NewInternalError(errors.New("failed calling webhook")), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
-		"unknown error of a step": {
-			errors.New("surprise"), v1alpha2.ConditionConfigGenerated, status.Backoff,
-			v1alpha2.ReasonInternalError,
-		},
-		"forbidden read": {
-			apierrors.NewForbidden(services, "x", nil), v1alpha2.ConditionSecretsResolved,
-			status.Backoff, v1alpha2.ReasonInternalError,
-		},
-		"unknown error of the apply": {
-			errors.New("surprise"), v1alpha2.ConditionDeploymentUpdated, status.Backoff,
-			v1alpha2.ReasonDeploymentUpdateFailed,
-		},
+		"invalid field":                    {fmt.Errorf("apply: %w", fields), invalid},
+		"two invalid fields":               {errors.Join(fields, fields), invalid},
+		"invalid field and exceeded quota": {errors.Join(fields, quota), again},
+		"denied by a policy":               {denied, again},
+		"denied by a webhook":              {denial(http.StatusForbidden), again},
+		"denied with a conflict's code":    {denial(http.StatusConflict), again},
+		"denied as too many requests":      {denial(http.StatusTooManyRequests), again},
+		"failed webhook":                   {apierrors.NewInternalError(errors.New("failed calling webhook")), again},
+		"unknown error of the apply":       {errors.New("surprise"), again},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := classify(tc.err, tc.condition)
-			if got.Retry != tc.want || got.Reason != tc.reason {
-				t.Errorf("classify: retry %v, reason %q; want %v, %q", got.Retry, got.Reason, tc.want, tc.reason)
+			got := classify(tc.err, v1alpha2.ConditionDeploymentUpdated)
+			if is := (outcome{got.Retry, got.Reason}); is != tc.want {
+				t.Errorf("classify: %+v, want %+v", is, tc.want)
 			}
 		})
+	}
+	for _, err := range []error{errors.New("surprise"), apierrors.NewForbidden(services, "x", nil)} {
+		got := classify(err, v1alpha2.ConditionConfigGenerated)
+		if got.Retry != status.Backoff || got.Reason != v1alpha2.ReasonInternalError {
+			t.Errorf("classify of a step before the apply: %+v", got)
+		}
 	}
 }
 

@@ -123,7 +123,6 @@ func TestRunningDataLossIsAccepted(t *testing.T) {
 	if refused.Message != message {
 		t.Errorf("message\n%s\nwant\n%s", refused.Message, message)
 	}
-	t.Logf("status of the change that waits:\n%s", describeStatus(t, env))
 	env.WaitForCondition(t, "my", v1alpha2.ConditionStalled, v1alpha2.ReasonDataLossNotAccepted)
 	env.WaitUntilIdle(t, env.Namespace)
 	env.CheckDeploymentUnchanged(t, before)
@@ -144,27 +143,11 @@ func TestRunningDataLossIsAccepted(t *testing.T) {
 	env.MarkDeploymentReady(t, "my")
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
 	env.WaitForCondition(t, "my", v1alpha2.ConditionDataLeftBehind, v1alpha2.ReasonDataLeftBehind)
-	t.Logf("status after the accepted loss:\n%s", describeStatus(t, env))
 	calls := env.WaitUntilIdle(t, env.Namespace)
 	touchStack(t, env)
 	if now := env.WaitUntilIdle(t, env.Namespace); len(now) != len(calls) {
 		t.Errorf("the annotation of an earlier change causes calls: %v", now[len(calls):])
 	}
-}
-
-// describeStatus returns the phase and the conditions of the stack, and the events.
-func describeStatus(t *testing.T, env *controllertest.Environment) string {
-	t.Helper()
-	object := env.GetStack(t)
-	var text strings.Builder
-	fmt.Fprintf(&text, "phase %s\n", object.Status.Phase)
-	for _, condition := range object.Status.Conditions {
-		fmt.Fprintf(&text, "%s %s %s: %s\n", condition.Type, condition.Status, condition.Reason, condition.Message)
-	}
-	for _, event := range env.ListEvents(t) {
-		fmt.Fprintf(&text, "event %s %s: %s\n", event.Type, event.Reason, event.Note)
-	}
-	return text.String()
 }
 
 // TestDataLossIsNotAccepted checks that a user can revert a change that waits because its loss of data is not accepted.

@@ -82,6 +82,9 @@ func TestBoundsOfAStack(t *testing.T) {
 				}
 			}
 			checkFailure(t, err, want)
+			if len(f.writes) > 0 {
+				t.Errorf("writes %v", f.writes)
+			}
 		})
 	}
 }

@@ -24,7 +24,6 @@ func TestReadConfigMaps(t *testing.T) {
 	const (
 		withBundle   = `{distribution: {name: starter}, networking: {tls: {caBundle: {configMapName: ca}}}}`
 		withOverride = `{distribution: {name: starter}, overrideConfig: {configMapName: mine}}`
-		withBase     = `{distribution: {name: starter}, baseConfig: {configMapName: mine, key: base.yaml}}`
 	)
 	certificate, key := testutil.NewCertificate(t, time.Now().Add(time.Hour))
 	trusted, problems := cabundle.Read(certificate)
@@ -40,11 +39,6 @@ func TestReadConfigMaps(t *testing.T) {
 			spec: withOverride, reason: v1alpha2.ReasonConfigMapNotFound,
 			message: `ConfigMap "mine" not found in namespace "team". Referenced by: spec.overrideConfig.configMapName`,
 		},
-		"missing key of a base": {
-			spec: withBase, configMap: "mine", data: map[string]string{"config.yaml": "x"},
-			reason:  v1alpha2.ReasonConfigMapKeyMissing,
-			message: `Key "base.yaml" not found in ConfigMap "mine" in namespace "team". Referenced by: spec.baseConfig.configMapName`,
-		},
 		"bundle": {
 			spec: withBundle, configMap: "ca", data: map[string]string{"ca-bundle.crt": string(certificate)},
 			certificates: trusted,
@@ -53,11 +47,6 @@ func TestReadConfigMaps(t *testing.T) {
 			spec: withBundle, configMap: "ca", data: map[string]string{"other": string(certificate)},
 			reason:  v1alpha2.ReasonConfigMapKeyMissing,
 			message: `Key "ca-bundle.crt" not found in ConfigMap "ca" in namespace "team". Referenced by: spec.networking.tls.caBundle.configMapName`,
-		},
-		"bundle without a certificate": {
-			spec: withBundle, configMap: "ca", data: map[string]string{"ca-bundle.crt": "garbage"},
-			reason:  v1alpha2.ReasonConfigMapValueUnusable,
-			message: `Key "ca-bundle.crt" of ConfigMap "ca" in namespace "team" cannot be used: contains no certificate in PEM format; store a CA certificate in this key. Referenced by: spec.networking.tls.caBundle.configMapName`,
 		},
 		"bundle with a private key": {
 			spec: withBundle, configMap: "ca", data: map[string]string{"ca-bundle.crt": string(certificate) + string(key)},

@@ -2,9 +2,11 @@ package controller
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,6 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
@@ -31,6 +34,36 @@ func TestStaleDeploymentIsReported(t *testing.T) {
 		if !ok || failure.Retry != want || failure.Unknown != (want == status.Backoff) ||
 			failure.Message != "the objects do not match" {
 			t.Errorf("%s after the last write: %+v, want retry %v", after, failure, want)
+		}
+	}
+}
+
+// TestReportDecision checks that a kept template and a rollback are reported, and that the event about a rollback is
+// not repeated.
+func TestReportDecision(t *testing.T) {
+	rolledBack := []metav1.Condition{{Type: v1alpha2.ConditionDegraded, Reason: v1alpha2.ReasonRolledBack}}
+	for name, tc := range map[string]struct {
+		outcome   rollout.Outcome
+		before    []metav1.Condition
+		condition string
+		events    []string
+	}{
+		"kept template": {outcome: rollout.KeepTemplate, condition: "Adopted False RenderingDiffers"},
+		"rollback": {
+			outcome: rollout.RolledBack, condition: "Degraded True RolledBack", events: []string{"Warning RolledBack: why"},
+		},
+		"earlier rollback": {outcome: rollout.RolledBack, before: rolledBack, condition: "Degraded True RolledBack"},
+		"change":           {outcome: rollout.Changed},
+	} {
+		own, report := &stack{}, &report.Report{}
+		own.Status.Conditions = tc.before
+		reportDecision(own, rollout.Decision{Outcome: tc.outcome, Message: "why"}, report)
+		got := ""
+		for _, c := range report.Conditions {
+			got += c.Type + " " + string(c.Status) + " " + c.Reason
+		}
+		if diff := cmp.Diff(tc.events, eventTexts(report)); diff != "" || got != tc.condition {
+			t.Errorf("%s: condition %q, want %q; events (-want +got):\n%s", name, got, tc.condition, diff)
 		}
 	}
 }
@@ -101,6 +134,20 @@ func TestOwnershipOfChildren(t *testing.T) {
 				t.Errorf("writes %v", f.writes)
 			}
 		})
+	}
+}
+
+// TestAdoption checks that an object with the stack's labels and without a controller is adopted, and that an event
+// reports this.
+func TestAdoption(t *testing.T) {
+	own := testutil.NewStack(t, `{distribution: {name: starter}}`)
+	f := newFixture(t, &corev1.ServiceAccount{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "my-sa", Labels: names.ChildSelector("my")},
+	})
+	s, err := f.runSteps(t, own, "apply")
+	want := "Normal " + v1alpha2.EventAdopted + `: Adopted ServiceAccount "my-sa", which had no controller`
+	if got := eventTexts(&s.report); err != nil || len(got) == 0 || !strings.HasPrefix(got[0], want) {
+		t.Errorf("error %v, events %q, want first %q", err, got, want)
 	}
 }
 

@@ -23,7 +23,7 @@ import (
 func TestPlanOfAStack(t *testing.T) {
 	const (
 		based  = `{distribution: {name: starter}, baseConfig: {configMapName: mine, key: base.yaml}, resources: `
-		warned = `{distribution: {name: starter}, baseConfig: {configMapName: mine, key: base.yaml}, providers: {inference: {provider: vllm, endpoint: "http://vllm:8000", settings: {max_tokns: 1}}}, resources: {shields: [guard]}, disabled: [safety]}`
+		warned = `{distribution: {name: starter}, baseConfig: {configMapName: mine, key: base.yaml}, providers: {inference: {provider: vllm, endpoint: "http://vllm:8000", settings: {max_tokns: 1, x: 1}}}, resources: {shields: [guard]}, disabled: [safety]}`
 		mine   = `{distribution: {name: starter}, overrideConfig: {configMapName: mine}`
 	)
 	given := planObjects(t)
@@ -56,7 +56,7 @@ func TestPlanOfAStack(t *testing.T) {
 		},
 		"warnings about a new generation": {spec: warned, fresh: true, condition: "True ConfigGenerationSucceeded: Generated config.yaml with 1 provider and 0 resources", events: []string{
 			"Warning " + v1alpha2.EventProviderIgnored + ": spec.resources.shields[0]: the API safety is disabled by spec.disabled[0], so this entry is ignored; remove one of the two entries",
-			"Warning " + v1alpha2.EventConfigWarning + `: spec.providers.inference.settings.max_tokns: unknown key; the server ignores it; did you mean "max_tokens"?`,
+			"Warning " + v1alpha2.EventConfigWarning + `: 2 warnings, which are in status.warnings; the first is: spec.providers.inference.settings.max_tokns: unknown key; the server ignores it; did you mean "max_tokens"?`,
 		}},
 		"warnings about an observed generation": {spec: warned, condition: "True ConfigGenerationSucceeded: Generated config.yaml with 1 provider and 0 resources"},
 		"resource without its provider": {
@@ -65,15 +65,6 @@ func TestPlanOfAStack(t *testing.T) {
 				Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonMissingProviderForResource,
 				Retry:   status.OnReferenceChange,
 				Message: `spec.resources.models[0].provider: "nobody" is not a configured inference provider; available: vllm`,
-			},
-		},
-		"forbidden pods": {
-			spec:   `{distribution: {name: starter}, workload: {overrides: {podTemplate: {spec: {hostNetwork: true}}}}}`,
-			bounds: "[{podSecurity: baseline}]",
-			failure: &status.Failure{
-				Condition: v1alpha2.ConditionValidationSucceeded, Reason: v1alpha2.ReasonForbiddenByBounds,
-				Message: `spec.workload.overrides: the pods in this namespace must meet the Pod Security Standard "baseline": host namespaces (hostNetwork=true); ` +
-					`change these settings, or ask an administrator to change the key "bounds" in the operator's ConfigMap`,
 			},
 		},
 		"invalid connection string": {
@@ -113,7 +104,6 @@ func planObjects(t *testing.T) []client.Object {
 // planCase is a row of TestPlanOfAStack.
 type planCase struct {
 	spec      string
-	bounds    string
 	fresh     bool
 	condition string
 	events    []string
@@ -126,9 +116,7 @@ func checkPlan(t *testing.T, tc planCase, given []client.Object) {
 	if !tc.fresh {
 		own.Status.ObservedGeneration = own.Generation
 	}
-	config := testutil.NewOperatorConfigMap(operatorconfig.KeyBounds, tc.bounds)
-	config.Data[operatorconfig.KeyRegistries] = "readLabels: false"
-	f := newFixture(t, append(given, config)...)
+	f := newFixture(t, append(given, testutil.NewOperatorConfigMap(operatorconfig.KeyRegistries, "readLabels: false"))...)
 	s, err := f.runSteps(t, own, "plan")
 	checkFailure(t, err, tc.failure)
 	if diff := cmp.Diff(tc.condition, conditionTexts(&s.report)[v1alpha2.ConditionConfigGenerated]); diff != "" {
@@ -139,6 +127,31 @@ func checkPlan(t *testing.T, tc planCase, given []client.Object) {
 	}
 	if err == nil && (s.planned.Plan == nil || s.planned.Input.OperatorVersion != "v1.2.3") {
 		t.Errorf("plan %v with operator version %q", s.planned.Plan, s.planned.Input.OperatorVersion)
+	}
+}
+
+// TestForbiddenPods checks that pods beyond the administrator's bounds are not applied. The bound for ServiceAccounts
+// also holds for an account with the name that the operator would use, because any user can have created it. The
+// annotation of v1alpha1 stacks, whose pods do not meet the standard "restricted", is not a way around the bounds.
+func TestForbiddenPods(t *testing.T) {
+	const accounts = "[{serviceAccounts: [llama]}]"
+	for name, tc := range map[string]struct{ bounds, overrides, compat, field string }{
+		"host network":                         {"[{podSecurity: baseline}]", `{podTemplate: {spec: {hostNetwork: true}}}`, "", ""},
+		"account of the operator's name":       {accounts, `{serviceAccountName: my-sa}`, "", ".serviceAccountName"},
+		"account in the pod template":          {accounts, `{serviceAccountName: llama, podTemplate: {spec: {serviceAccountName: my-sa}}}`, "", ".serviceAccountName"},
+		"default account":                      {accounts, `{serviceAccountName: llama, podTemplate: {spec: {serviceAccountName: ""}}}`, "", ".serviceAccountName"},
+		"pods of v1alpha1 that need more root": {"[{podSecurity: restricted}]", `{}`, names.CompatV1Alpha1, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			own := testutil.NewStack(t, `{distribution: {name: starter}, workload: {overrides: `+tc.overrides+`}}`)
+			own.Annotations = map[string]string{names.AnnotationCompat: tc.compat}
+			f := newFixture(t, testutil.NewOperatorConfigMap(operatorconfig.KeyBounds, tc.bounds))
+			_, err := f.runSteps(t, own, "plan")
+			if failure := classify(err, ""); failure.Reason != v1alpha2.ReasonForbiddenByBounds ||
+				!strings.HasPrefix(failure.Message, "spec.workload.overrides"+tc.field+": ") {
+				t.Errorf("%s: %s", failure.Reason, failure.Message)
+			}
+		})
 	}
 }
 

@@ -1,6 +1,8 @@
 package controller
 
 import (
+	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -13,8 +15,10 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/planning"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/report"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // TestConstraintOfAPreflight checks that, on OpenShift, a preflight pod requires the security context constraint of the
@@ -70,5 +74,42 @@ func TestStartAfterAnotherPreflight(t *testing.T) {
 	err := r.startPreflight(t.Context(), stack, &workload{}, made, &owned{}, "my-preflight-2", &report.Report{})
 	if diff := cmp.Diff(preflightGoesOn("my-preflight-1", ""), err); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestNoPreflight checks which changes to the pods of a stack with a volume do not need a preflight. Package plan has a
+// test for the specs that need none.
+func TestNoPreflight(t *testing.T) {
+	const spec = `{distribution: {name: starter}, resources: {models: [%s]}, workload: {replicas: %d, storage: {size: 1Gi}}}`
+	for name, tc := range map[string]struct {
+		model          string
+		replicas       int
+		serving        int32
+		needsPreflight bool
+	}{
+		"a change":                  {"b", 1, 1, true},
+		"first rollout in progress": {"b", 1, 0, false},
+		"scaled to zero":            {"b", 0, 1, false},
+		"more replicas":             {"a", 2, 1, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			f.applyStack(t, fmt.Sprintf(spec, "a", 1))
+			changed, deployment := testutil.NewStack(t, fmt.Sprintf(spec, tc.model, tc.replicas)), &appsv1.Deployment{}
+			changed.Generation = 2
+			if err := f.Get(t.Context(), keyOf(changed), deployment); err != nil {
+				t.Fatal(err)
+			}
+			deployment.Status.AvailableReplicas = tc.serving
+			if err := f.Status().Update(t.Context(), deployment); err != nil {
+				t.Fatal(err)
+			}
+			_, err := f.runSteps(t, changed, "preflight")
+			failure, _ := errors.AsType[*status.Failure](err)
+			starts := failure != nil && failure.Reason == v1alpha2.ReasonPreflightInProgress
+			if starts != tc.needsPreflight || !starts && err != nil {
+				t.Errorf("error %v, want a preflight: %t", err, tc.needsPreflight)
+			}
+		})
 	}
 }

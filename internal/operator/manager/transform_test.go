@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/stub"
@@ -282,32 +283,30 @@ func TestStripMetadata(t *testing.T) {
 }
 
 // podSpec is the specification of a pod with references to other objects.
-var podSpec = corev1.PodSpec{
-	ServiceAccountName: "sa", NodeName: "n",
-	Volumes: []corev1.Volume{
-		{Name: "v", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
-			LocalObjectReference: corev1.LocalObjectReference{Name: "my-config-1"}, DefaultMode: new(int32(1)),
-		}}},
-		{Name: "theirs", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
-			LocalObjectReference: corev1.LocalObjectReference{Name: "config"},
-		}}},
-		{Name: "empty"},
-	},
-	Containers: []corev1.Container{{Name: "c", Image: "i", Env: []corev1.EnvVar{
-		{Name: "A", ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
-			LocalObjectReference: corev1.LocalObjectReference{Name: "my-storage"}, Key: "k",
-		}}},
-		{Name: "AGAIN", ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
-			LocalObjectReference: corev1.LocalObjectReference{Name: "my-storage"}, Key: "l",
-		}}},
-		{Name: "THEIRS", ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
-			LocalObjectReference: corev1.LocalObjectReference{Name: "creds"}, Key: "k",
-		}}},
-		{Name: "B", Value: "plain"},
-	}, StartupProbe: &corev1.Probe{PeriodSeconds: 2, ProbeHandler: httpsProbe}, Ports: []corev1.ContainerPort{
-		{Name: "metrics", ContainerPort: 1}, httpPort,
-	}}},
-}
+var podSpec = func() (spec corev1.PodSpec) {
+	err := yaml.UnmarshalStrict([]byte(`
+serviceAccountName: sa
+nodeName: "n"
+volumes:
+- {name: v, configMap: {name: my-config-1, defaultMode: 1}}
+- {name: theirs, configMap: {name: config}}
+- {name: empty}
+containers:
+- name: c
+  image: i
+  env:
+  - {name: A, valueFrom: {secretKeyRef: {name: my-storage, key: k}}}
+  - {name: AGAIN, valueFrom: {secretKeyRef: {name: my-storage, key: l}}}
+  - {name: THEIRS, valueFrom: {secretKeyRef: {name: creds, key: k}}}
+  - {name: B, value: plain}
+  startupProbe: {periodSeconds: 2, httpGet: {scheme: HTTPS, port: 0}}
+  ports: [{name: metrics, containerPort: 1}, {name: http, containerPort: 8321}]
+`), &spec)
+	if err != nil {
+		panic(err) // the text is a constant
+	}
+	return spec
+}()
 
 var (
 	httpsProbe = corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Scheme: "HTTPS"}}

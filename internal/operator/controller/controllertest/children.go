@@ -1,7 +1,6 @@
 package controllertest
 
 import (
-	"encoding/json"
 	"fmt"
 	"testing"
 
@@ -124,25 +123,4 @@ func StorageSecretOf(t *testing.T, deployment *appsv1.Deployment) string {
 	}
 	t.Fatalf("the pods read no derived value: %+v", deployment.Spec.Template.Spec.Containers[0].Env)
 	return ""
-}
-
-// UpdateRecord changes the record in the annotations of the Deployment for the stack "my".
-func (env *Environment) UpdateRecord(t *testing.T, edit func(map[string]any)) {
-	t.Helper()
-	deployment := &appsv1.Deployment{}
-	env.Get(t, "my", deployment)
-	before := deployment.DeepCopy()
-	var record map[string]any
-	if err := json.Unmarshal([]byte(deployment.Annotations[names.AnnotationRendered]), &record); err != nil {
-		t.Fatal(err)
-	}
-	edit(record)
-	edited, err := json.Marshal(record)
-	if err != nil {
-		t.Fatal(err)
-	}
-	deployment.Annotations[names.AnnotationRendered] = string(edited)
-	if err := env.Client.Patch(t.Context(), deployment, client.MergeFrom(before)); err != nil {
-		t.Fatal(err)
-	}
 }

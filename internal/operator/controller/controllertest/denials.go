@@ -7,7 +7,6 @@ import (
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -69,25 +68,6 @@ func (env *Environment) DenyWrites(t *testing.T, group, resource, why string, pr
 	return func() {
 		t.Helper()
 		if err := env.Client.Delete(t.Context(), binding); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// ExhaustQuota creates a quota that is exhausted, and returns a function that deletes it. It writes the usage itself,
-// because no controller updates the usage of quotas in this cluster.
-func (env *Environment) ExhaustQuota(t *testing.T, resourceName corev1.ResourceName) (allow func()) {
-	t.Helper()
-	one := corev1.ResourceList{resourceName: resource.MustParse("1")}
-	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "full"}, Spec: corev1.ResourceQuotaSpec{Hard: one}}
-	env.Create(t, quota)
-	quota.Status = corev1.ResourceQuotaStatus{Hard: one, Used: one}
-	if err := env.Client.Status().Update(t.Context(), quota); err != nil {
-		t.Fatal(err)
-	}
-	return func() {
-		t.Helper()
-		if err := env.Client.Delete(t.Context(), quota); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -108,9 +108,6 @@ type Environment struct {
 	ProbeInterval time.Duration
 	// TagInterval is the pause between two comparisons of a tag. Zero means the default.
 	TagInterval time.Duration
-	// AutoscalerPatience is the time that the operator waits for an autoscaler's metrics before it reports a problem. Zero
-	// means the default.
-	AutoscalerPatience time.Duration
 }
 
 // NewEnvironment returns an environment with a new namespace. The first call starts the API server. At the end of the

@@ -21,13 +21,7 @@ func NewSecret(name, key, value string) *corev1.Secret {
 // NewTLSSecret returns a Secret with a certificate that is valid for 90 days.
 func NewTLSSecret(t *testing.T, name string) *corev1.Secret {
 	t.Helper()
-	return NewTLSSecretUntil(t, name, time.Now().Add(90*24*time.Hour))
-}
-
-// NewTLSSecretUntil returns a Secret with a certificate that expires at the given time.
-func NewTLSSecretUntil(t *testing.T, name string, end time.Time) *corev1.Secret {
-	t.Helper()
-	certificate, key := testutil.NewCertificate(t, end)
+	certificate, key := testutil.NewCertificate(t, time.Now().Add(90*24*time.Hour))
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Name: name}, Type: corev1.SecretTypeTLS,
 		Data: map[string][]byte{corev1.TLSCertKey: certificate, corev1.TLSPrivateKeyKey: key},

@@ -41,7 +41,7 @@ func (env *Environment) StartOperator(
 	options := manager.Options{
 		MetricsBindAddress: "0", HealthProbeBindAddress: "0", WatchNamespaces: []string{env.Namespace},
 		QPS: 1000, Burst: 1000, Concurrency: 4, ProbeInterval: env.ProbeInterval, TagInterval: env.TagInterval,
-		AutoscalerPatience: env.AutoscalerPatience, DialServer: env.dialServer(),
+		DialServer: env.dialServer(),
 	}
 	if env.AllNamespaces {
 		options.WatchNamespaces = nil

@@ -91,19 +91,12 @@ func ContainersReadyStatus() corev1.PodStatus {
 	}
 }
 
-// CreateReplicaSet creates the first ReplicaSet of a stack's Deployment.
+// CreateReplicaSet creates the first ReplicaSet of a stack's Deployment, as the Deployment controller does.
 func (env *Environment) CreateReplicaSet(
 	t *testing.T, stack string, status appsv1.ReplicaSetStatus,
 ) *appsv1.ReplicaSet {
 	t.Helper()
-	return env.CreateReplicaSetRevision(t, stack, "1", status)
-}
-
-// CreateReplicaSetRevision creates a ReplicaSet of a stack's Deployment, as the Deployment controller does.
-func (env *Environment) CreateReplicaSetRevision(
-	t *testing.T, stack, number string, status appsv1.ReplicaSetStatus,
-) *appsv1.ReplicaSet {
-	t.Helper()
+	const number = "1"
 	deployment := &appsv1.Deployment{}
 	env.Get(t, stack, deployment)
 	labels := map[string]string{"pod-template-hash": number}

@@ -73,8 +73,8 @@ func (env *Environment) StartReconciler(
 	t.Cleanup(broadcaster.Shutdown)
 	options := controller.Options{
 		Direct: writer, OperatorVersion: version, OperatorNamespace: names.OperatorNamespace,
-		WatchNamespaces: []string{env.Namespace}, AutoscalerPatience: env.AutoscalerPatience,
-		DialServer: env.dialServer(), ProbeInterval: env.ProbeInterval, TagInterval: env.TagInterval,
+		WatchNamespaces: []string{env.Namespace},
+		DialServer:      env.dialServer(), ProbeInterval: env.ProbeInterval, TagInterval: env.TagInterval,
 	}
 	if env.AllNamespaces {
 		options.WatchNamespaces = nil

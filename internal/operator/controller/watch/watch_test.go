@@ -73,15 +73,39 @@ func (c *countingReader) List(ctx context.Context, list client.ObjectList, optio
 	return c.Uncached.List(ctx, list, options...)
 }
 
-// requeued returns the stacks that a handler requeues, including those in the groups that it requeues, as sorted
-// "namespace/name" strings.
-func (f *fixture) requeued(
-	t *testing.T, handle func(workqueue.TypedRateLimitingInterface[reconcile.Request]),
-) []string {
+// requests is the queue of a controller.
+type requests = workqueue.TypedRateLimitingInterface[reconcile.Request]
+
+// event sends an event to a handler.
+type event func(context.Context, handler.EventHandler, requests)
+
+func created(object client.Object) event {
+	return func(ctx context.Context, h handler.EventHandler, q requests) {
+		h.Create(ctx, ctrlevent.CreateEvent{Object: object}, q)
+	}
+}
+
+func changed(before, now client.Object) event {
+	return func(ctx context.Context, h handler.EventHandler, q requests) {
+		h.Update(ctx, ctrlevent.UpdateEvent{ObjectOld: before, ObjectNew: now}, q)
+	}
+}
+
+func deleted(stacks ...*stack) event {
+	return func(ctx context.Context, h handler.EventHandler, q requests) {
+		for _, one := range stacks {
+			h.Delete(ctx, ctrlevent.DeleteEvent{Object: one}, q)
+		}
+	}
+}
+
+// requeued returns the stacks that a handler requeues after an event, including those in the groups that it requeues,
+// as sorted "namespace/name" strings.
+func (f *fixture) requeued(t *testing.T, h handler.EventHandler, send event) []string {
 	t.Helper()
 	var stacks []string
 	f.add = func(request reconcile.Request) { stacks = append(stacks, request.String()) }
-	for _, request := range added(handle) {
+	for _, request := range added(t, h, send) {
 		if isGroup, err := f.RequeueGroup(t.Context(), request); err != nil {
 			t.Fatal(err)
 		} else if !isGroup {
@@ -92,16 +116,17 @@ func (f *fixture) requeued(
 	return stacks
 }
 
-// added returns the requests that a handler adds to the queue.
-func added(handle func(workqueue.TypedRateLimitingInterface[reconcile.Request])) []reconcile.Request {
-	queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
-	defer queue.ShutDown()
-	handle(queue)
+// added returns the requests that a handler adds to the queue after an event.
+func added(t *testing.T, h handler.EventHandler, send event) []reconcile.Request {
+	t.Helper()
+	pending := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+	defer pending.ShutDown()
+	send(t.Context(), h, pending)
 	var found []reconcile.Request
-	for queue.Len() > 0 {
-		request, _ := queue.Get()
+	for pending.Len() > 0 {
+		request, _ := pending.Get()
 		found = append(found, request)
-		queue.Done(request)
+		pending.Done(request)
 	}
 	return found
 }
@@ -164,20 +189,15 @@ func TestRequeueByOperatorConfig(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f.settings = resolve.NewOperatorConfig(f.cached, names.OperatorNamespace)
 			handler := f.byOperatorConfig()
-			config, changed := testutil.NewOperatorConfigMap(tc.key, tc.before), testutil.NewOperatorConfigMap(tc.key, tc.after)
+			config, edited := testutil.NewOperatorConfigMap(tc.key, tc.before), testutil.NewOperatorConfigMap(tc.key, tc.after)
 			if err := f.Update(t.Context(), config); err != nil {
 				t.Fatal(err)
 			}
-			f.requeued(t, func(queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-				handler.Create(t.Context(), ctrlevent.CreateEvent{Object: config}, queue)
-			})
-			if err := f.Update(t.Context(), changed); err != nil {
+			f.requeued(t, handler, created(config))
+			if err := f.Update(t.Context(), edited); err != nil {
 				t.Fatal(err)
 			}
-			got := f.requeued(t, func(queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-				handler.Update(t.Context(), ctrlevent.UpdateEvent{ObjectOld: config, ObjectNew: changed}, queue)
-			})
-			if diff := cmp.Diff(tc.want, got); diff != "" {
+			if diff := cmp.Diff(tc.want, f.requeued(t, handler, changed(config, edited))); diff != "" {
 				t.Errorf("requeued (-want +got):\n%s", diff)
 			}
 		})
@@ -199,42 +219,19 @@ func TestRequeueByHostname(t *testing.T) {
 	elsewhere := exposed("theirs/same", "{hostname: shared."+domain+"}")
 	f := newFixture(t, generated, named, elsewhere, exposed("team/another", "{hostname: another.example.com}"),
 		testutil.NewOperatorConfigMap(operatorconfig.KeyIngress, "{domain: "+domain+"}"))
-	handler := f.byHostname()
 	all := []string{"team/named", "theirs/same"}
-	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	for name, tc := range map[string]struct {
-		handle func(queue)
-		want   []string
+		send event
+		want []string
 	}{
-		"the stack with the generated host name is deleted": {
-			func(q queue) { handler.Delete(t.Context(), ctrlevent.DeleteEvent{Object: generated}, q) },
-			[]string{"team/a"},
-		},
-		"the stack with the host name is deleted": {
-			func(q queue) { handler.Delete(t.Context(), ctrlevent.DeleteEvent{Object: named}, q) },
-			all,
-		},
-		"a stack is created": {
-			func(q queue) { handler.Create(t.Context(), ctrlevent.CreateEvent{Object: named}, q) },
-			all,
-		},
-		"the spec changes": {
-			func(q queue) {
-				handler.Update(t.Context(), ctrlevent.UpdateEvent{ObjectOld: named, ObjectNew: moved}, q)
-			},
-			all,
-		},
-		"the status changes": {
-			func(q queue) {
-				handler.Update(t.Context(), ctrlevent.UpdateEvent{ObjectOld: named, ObjectNew: named}, q)
-			},
-			nil,
-		},
-		"a stack without a host name is deleted": {
-			func(q queue) { handler.Delete(t.Context(), ctrlevent.DeleteEvent{Object: moved}, q) }, nil,
-		},
+		"the stack with the generated host name is deleted": {deleted(generated), []string{"team/a"}},
+		"the stack with the host name is deleted":           {deleted(named), all},
+		"a stack is created":                                {created(named), all},
+		"the spec changes":                                  {changed(named, moved), all},
+		"the status changes":                                {changed(named, named), nil},
+		"a stack without a host name is deleted":            {deleted(moved), nil},
 	} {
-		if diff := cmp.Diff(tc.want, f.requeued(t, tc.handle)); diff != "" {
+		if diff := cmp.Diff(tc.want, f.requeued(t, f.byHostname(), tc.send)); diff != "" {
 			t.Errorf("%s: requeued (-want +got):\n%s", name, diff)
 		}
 	}
@@ -246,13 +243,9 @@ func TestRequeueByReference(t *testing.T) {
 	f := newFixture(t)
 	own := testutil.NewStack(t, `{distribution: {name: starter}, overrideConfig: {configMapName: mine}}`)
 	f.References.Set(client.ObjectKeyFromObject(own), nil, []intent.ConfigMapUse{{Namespace: "shared", Name: "mine"}})
-	handler := f.byReference(kindConfigMap)
 	for namespace, want := range map[string][]string{"shared": {"team/my"}, "theirs": nil} {
 		config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "mine"}}
-		got := f.requeued(t, func(queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-			handler.Update(t.Context(), ctrlevent.UpdateEvent{ObjectOld: config, ObjectNew: config}, queue)
-		})
-		if diff := cmp.Diff(want, got); diff != "" {
+		if diff := cmp.Diff(want, f.requeued(t, f.byReference(kindConfigMap), changed(config, config))); diff != "" {
 			t.Errorf("requeued by a ConfigMap of namespace %s (-want +got):\n%s", namespace, diff)
 		}
 	}
@@ -286,55 +279,23 @@ func TestHandlersDoNotSearch(t *testing.T) {
 	exposed.Status.RouteURL = "http://loud.example.com"
 	leaving := toggled.DeepCopy()
 	leaving.Generation, leaving.DeletionTimestamp = leaving.Generation+1, &metav1.Time{}
-	ctx := t.Context()
-	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+	hosts, group := f.byHostname(), []string{"loud/host names/loud.example.com"}
 	for name, tc := range map[string]struct {
 		handler handler.EventHandler
-		send    func(handler.EventHandler, queue)
+		send    event
 		want    []string
 	}{
-		"a stack with a host name is created": {
-			f.byHostname(), func(h handler.EventHandler, q queue) { h.Create(ctx, ctrlevent.CreateEvent{Object: stacks[0]}, q) },
-			[]string{"loud/host names/loud.example.com"},
-		},
-		"another field changes": {
-			f.byHostname(), func(h handler.EventHandler, q queue) {
-				h.Update(ctx, ctrlevent.UpdateEvent{ObjectOld: stacks[0], ObjectNew: toggled}, q)
-			}, nil,
-		},
-		"the stack is exposed": {
-			f.byHostname(), func(h handler.EventHandler, q queue) {
-				h.Update(ctx, ctrlevent.UpdateEvent{ObjectOld: stacks[0], ObjectNew: exposed}, q)
-			}, []string{"loud/host names/loud.example.com"},
-		},
-		"the deletion starts": {
-			f.byHostname(), func(h handler.EventHandler, q queue) {
-				h.Update(ctx, ctrlevent.UpdateEvent{ObjectOld: toggled, ObjectNew: leaving}, q)
-			}, []string{"loud/host names/loud.example.com"},
-		},
-		"all stacks with the host name are deleted": {
-			f.byHostname(), func(h handler.EventHandler, q queue) {
-				for _, one := range stacks {
-					h.Delete(ctx, ctrlevent.DeleteEvent{Object: one}, q)
-				}
-			}, []string{"loud/host names/loud.example.com"},
-		},
-		"all stacks of a namespace are deleted": {
-			byBounds(), func(h handler.EventHandler, q queue) {
-				for _, one := range stacks {
-					h.Delete(ctx, ctrlevent.DeleteEvent{Object: one}, q)
-				}
-			}, []string{"loud/bounds/"},
-		},
-		"a Secret changes": {
-			f.byReference(kindSecret), func(h handler.EventHandler, q queue) {
-				h.Update(ctx, ctrlevent.UpdateEvent{ObjectOld: secret, ObjectNew: secret}, q)
-			}, []string{"loud/Secret/creds"},
-		},
+		"a stack with a host name is created":       {hosts, created(stacks[0]), group},
+		"another field changes":                     {hosts, changed(stacks[0], toggled), nil},
+		"the stack is exposed":                      {hosts, changed(stacks[0], exposed), group},
+		"the deletion starts":                       {hosts, changed(toggled, leaving), group},
+		"all stacks with the host name are deleted": {hosts, deleted(stacks...), group},
+		"all stacks of a namespace are deleted":     {byBounds(), deleted(stacks...), []string{"loud/bounds/"}},
+		"a Secret changes":                          {f.byReference(kindSecret), changed(secret, secret), []string{"loud/Secret/creds"}},
 	} {
 		f.cached.lists = 0
 		var got []string
-		for _, request := range added(func(q queue) { tc.send(tc.handler, q) }) {
+		for _, request := range added(t, tc.handler, tc.send) {
 			got = append(got, request.String())
 		}
 		if diff := cmp.Diff(tc.want, got); diff != "" {
@@ -356,11 +317,8 @@ func TestNamesOfGroups(t *testing.T) {
 	child := &corev1.Service{}
 	child.Namespace, child.OwnerReferences = "a", []metav1.OwnerReference{owner}
 	about := corev1.ObjectReference{Namespace: "a", Name: "bounds/-pvc"}
-	event := &corev1.Event{Type: corev1.EventTypeWarning, InvolvedObject: about}
-	got := added(func(q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-		byController().Create(t.Context(), ctrlevent.CreateEvent{Object: child}, q)
-		byClaim().Create(t.Context(), ctrlevent.CreateEvent{Object: event}, q)
-	})
+	warning := &corev1.Event{Type: corev1.EventTypeWarning, InvolvedObject: about}
+	got := append(added(t, byController(), created(child)), added(t, byClaim(), created(warning))...)
 	if len(got) > 0 {
 		t.Errorf("requests %v", got)
 	}
@@ -386,7 +344,7 @@ func TestStacksThatKnowTheOwner(t *testing.T) {
 	}
 	exposed := func(s *stack) { s.Status.RouteURL = "http://" + host }
 	unknown := func(*stack) {}
-	deleted := func(s *stack) {
+	leaving := func(s *stack) {
 		exposed(s)
 		s.DeletionTimestamp, s.Finalizers = &metav1.Time{Time: time.Unix(1e9, 0)}, []string{"a/b"}
 	}
@@ -406,23 +364,17 @@ func TestStacksThatKnowTheOwner(t *testing.T) {
 			[]*stack{stackOf("loud/owner", 2, exposed), stackOf("calm/b", 1, exposed)}, []string{"calm/b"},
 		},
 		"a deleted owner": {
-			[]*stack{stackOf("loud/owner", 3, deleted), stackOf("loud/a", 2, waits(owner)), stackOf("loud/b", 1, waits(owner))},
+			[]*stack{stackOf("loud/owner", 3, leaving), stackOf("loud/a", 2, waits(owner)), stackOf("loud/b", 1, waits(owner))},
 			nil, // it serves the host name until it is gone
 		},
-		"no owner": {
-			[]*stack{stackOf("loud/a", 2, waits(owner)), stackOf("calm/b", 1, waits(owner))}, []string{"loud/a"},
-		},
+		"no owner": {[]*stack{stackOf("loud/a", 2, waits(owner)), stackOf("calm/b", 1, waits(owner))}, []string{"loud/a"}},
 	} {
 		objects := []client.Object{testutil.NewOperatorConfigMap("", "")}
 		for _, one := range tc.stacks {
 			objects = append(objects, one)
 		}
 		f := newFixture(t, objects...)
-		handler := f.byHostname()
-		got := f.requeued(t, func(q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-			handler.Create(t.Context(), ctrlevent.CreateEvent{Object: tc.stacks[0]}, q)
-		})
-		if diff := cmp.Diff(tc.want, got); diff != "" {
+		if diff := cmp.Diff(tc.want, f.requeued(t, f.byHostname(), created(tc.stacks[0]))); diff != "" {
 			t.Errorf("%s: requeued (-want +got):\n%s", name, diff)
 		}
 	}

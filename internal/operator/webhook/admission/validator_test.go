@@ -228,9 +228,7 @@ func TestHandle(t *testing.T) {
 		"a valid stack that is too large for a comparison":              {request: create(object(t, `{distribution: {name: starter}, workload: {overrides: {env: [{name: A, value: "`+strings.Repeat("a", maxPlanned)+`"}]}}}`, nil))},
 	}
 	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			tc.check(t)
-		})
+		t.Run(name, func(t *testing.T) { tc.check(t) })
 	}
 }
 
@@ -251,9 +249,7 @@ func TestHandleOwnNames(t *testing.T) {
 		},
 		"an unknown annotation": {request: older(t, `{distribution: {name: starter}}`, `{llamastack.io/pausd: "true"}`), warned: "llamastack.io/paused"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			tc.check(t)
-		})
+		t.Run(name, func(t *testing.T) { tc.check(t) })
 	}
 }
 
@@ -273,9 +269,7 @@ func TestHandleWrongType(t *testing.T) {
 			denied:  "spec.workload.replicas",
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			tc.check(t)
-		})
+		t.Run(name, func(t *testing.T) { tc.check(t) })
 	}
 }
 

@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	"sigs.k8s.io/yaml"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
@@ -304,55 +305,40 @@ func (b *bench) eventuallyTrusted(t *testing.T, replicas ...*Certificates) {
 
 // definition returns a CustomResourceDefinition that calls a Service for conversion.
 func definition(service string) *apiextensionsv1.CustomResourceDefinition {
-	plural, group, _ := strings.Cut(names.CustomResourceDefinition, ".")
-	return &apiextensionsv1.CustomResourceDefinition{
-		ObjectMeta: metav1.ObjectMeta{Name: names.CustomResourceDefinition},
-		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
-			Group: group, Scope: apiextensionsv1.NamespaceScoped,
-			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: plural, Kind: "LlamaStackDistribution"},
-			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
-				Name: "v1alpha2", Served: true, Storage: true,
-				Schema: &apiextensionsv1.CustomResourceValidation{
-					OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object"},
-				},
-			}},
-			Conversion: &apiextensionsv1.CustomResourceConversion{
-				Strategy: apiextensionsv1.WebhookConverter,
-				Webhook: &apiextensionsv1.WebhookConversion{
-					ConversionReviewVersions: []string{"v1"},
-					ClientConfig: &apiextensionsv1.WebhookClientConfig{
-						Service: &apiextensionsv1.ServiceReference{Namespace: names.OperatorNamespace, Name: service},
-					},
-				},
-			},
-		},
-	}
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	decode(crd, `
+metadata: {name: llamastackdistributions.llamastack.io}
+spec:
+  group: llamastack.io
+  scope: Namespaced
+  names: {plural: llamastackdistributions, kind: LlamaStackDistribution}
+  versions: [{name: v1alpha2, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
+  conversion:
+    strategy: Webhook
+    webhook: {conversionReviewVersions: [v1], clientConfig: {service: {namespace: NS, name: `+service+`}}}
+`)
+	return crd
 }
 
 // configuration returns a configuration with an unrelated webhook and a webhook that calls a Service.
 func configuration(service string) *admissionv1.ValidatingWebhookConfiguration {
-	webhook := func(name, service string) admissionv1.ValidatingWebhook {
-		ignore, none := admissionv1.Ignore, admissionv1.SideEffectClassNone
-		return admissionv1.ValidatingWebhook{
-			Name: name, AdmissionReviewVersions: []string{"v1"}, SideEffects: &none, FailurePolicy: &ignore,
-			ClientConfig: admissionv1.WebhookClientConfig{
-				Service: &admissionv1.ServiceReference{Namespace: names.OperatorNamespace, Name: service},
-			},
-			Rules: []admissionv1.RuleWithOperations{{
-				Operations: []admissionv1.OperationType{admissionv1.Create},
-				Rule: admissionv1.Rule{
-					APIGroups: []string{"llamastack.io"}, APIVersions: []string{"v1alpha2"},
-					Resources: []string{"llamastackdistributions"},
-				},
-			}},
-		}
-	}
-	return &admissionv1.ValidatingWebhookConfiguration{
-		ObjectMeta: metav1.ObjectMeta{Name: names.ValidatingWebhookConfiguration},
-		Webhooks: []admissionv1.ValidatingWebhook{
-			webhook("other.llamastack.io", "other"),
-			webhook("stacks.llamastack.io", service),
-		},
+	const rest = `, admissionReviewVersions: [v1], sideEffects: None, failurePolicy: Ignore,
+  rules: [{operations: [CREATE], apiGroups: [llamastack.io], apiVersions: [v1alpha2],
+    resources: [llamastackdistributions]}]}
+`
+	webhooks := &admissionv1.ValidatingWebhookConfiguration{}
+	decode(webhooks, `
+metadata: {name: `+names.ValidatingWebhookConfiguration+`}
+webhooks:
+- {name: other.llamastack.io, clientConfig: {service: {namespace: NS, name: other}}`+rest+`
+- {name: stacks.llamastack.io, clientConfig: {service: {namespace: NS, name: `+service+`}}`+rest)
+	return webhooks
+}
+
+// decode decodes an object from YAML. It replaces NS with the operator's namespace.
+func decode(into any, text string) {
+	if err := yaml.UnmarshalStrict([]byte(strings.ReplaceAll(text, "NS", names.OperatorNamespace)), into); err != nil {
+		panic(err) // the text is a constant
 	}
 }
 

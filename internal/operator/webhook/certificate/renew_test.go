@@ -71,7 +71,7 @@ func with(data map[string][]byte, key, value string) map[string][]byte {
 }
 
 // old and fresh represent existing and new certificates and authorities.
-const old, fresh = "old", "new"
+const old, fresh = "old ", "new "
 
 // renewCase is a Secret and its expected content at a point in time.
 type renewCase struct {
@@ -79,8 +79,7 @@ type renewCase struct {
 	now   time.Time
 	names []string
 	// bundle and serving name the expected content: existing or new certificates.
-	bundle  []string
-	serving string
+	bundle, serving string
 	// next is the time of the next renewal check. Zero means any time.
 	next time.Time
 }
@@ -90,66 +89,44 @@ func certificateCases(t *testing.T) map[string]renewCase {
 	t.Helper()
 	foreign := made(t, start)
 	return map[string]renewCase{
-		"missing": {
-			data: nil, now: start, bundle: []string{fresh}, serving: fresh,
-			next: start.Add(settled),
-		},
-		"empty": {
-			data: map[string][]byte{}, now: start, bundle: []string{fresh},
-			serving: fresh,
-		},
+		"missing": {data: nil, now: start, bundle: fresh, serving: fresh, next: start.Add(settled)},
+		"empty":   {data: map[string][]byte{}, now: start, bundle: fresh, serving: fresh},
 		"good": {
-			data: made(t, start), now: start.Add(day), bundle: []string{old},
-			serving: old, next: start.Add(60 * day),
+			data: made(t, start), now: start.Add(day), bundle: old, serving: old, next: start.Add(60 * day),
 		},
 		"just before renewal is due": {
-			data: made(t, start), now: start.Add(60*day - time.Second),
-			bundle: []string{old}, serving: old, next: start.Add(60 * day),
+			data: made(t, start), now: start.Add(60*day - time.Second), bundle: old, serving: old, next: start.Add(60 * day),
 		},
 		"due": {
-			data: made(t, start), now: start.Add(60 * day), bundle: []string{old},
-			serving: fresh, next: start.Add(120 * day),
+			data: made(t, start), now: start.Add(60 * day), bundle: old, serving: fresh, next: start.Add(120 * day),
 		},
-		"expired": {
-			data: made(t, start), now: start.Add(91 * day), bundle: []string{old},
-			serving: fresh,
-		},
-		"everything expired": {
-			data: made(t, start), now: start.Add(authorityLife), bundle: []string{fresh},
-			serving: fresh,
-		},
-		"a clock that is slightly slow": {
-			data: made(t, start), now: start.Add(-23 * time.Hour), bundle: []string{old},
-			serving: old,
-		},
+		"expired":                       {data: made(t, start), now: start.Add(91 * day), bundle: old, serving: fresh},
+		"everything expired":            {data: made(t, start), now: start.Add(authorityLife), bundle: fresh, serving: fresh},
+		"a clock that is slightly slow": {data: made(t, start), now: start.Add(-23 * time.Hour), bundle: old, serving: old},
 		"a clock that is too slow": {
-			data: made(t, start), now: start.Add(-25 * time.Hour),
-			bundle: []string{fresh}, serving: fresh,
+			data: made(t, start), now: start.Add(-25 * time.Hour), bundle: fresh, serving: fresh,
 		},
-		"another name":           {data: made(t, start), now: start.Add(day), names: []string{"other.operators.svc"}, bundle: []string{old}, serving: fresh},
-		"an additional name":     {data: made(t, start), now: start.Add(day), names: []string{name, "other.operators.svc"}, bundle: []string{old}, serving: fresh},
-		"an invalid certificate": {data: with(made(t, start), corev1.TLSCertKey, "garbage"), now: start.Add(day), bundle: []string{old}, serving: fresh},
-		"an invalid key":         {data: with(made(t, start), corev1.TLSPrivateKeyKey, "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"), now: start.Add(day), bundle: []string{old}, serving: fresh},
+		"another name":           {data: made(t, start), now: start.Add(day), names: []string{"other.operators.svc"}, bundle: old, serving: fresh},
+		"an additional name":     {data: made(t, start), now: start.Add(day), names: []string{name, "other.operators.svc"}, bundle: old, serving: fresh},
+		"an invalid certificate": {data: with(made(t, start), corev1.TLSCertKey, "garbage"), now: start.Add(day), bundle: old, serving: fresh},
+		"an invalid key":         {data: with(made(t, start), corev1.TLSPrivateKeyKey, "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"), now: start.Add(day), bundle: old, serving: fresh},
 		"the key of another certificate": {data: with(made(t, start), corev1.TLSPrivateKeyKey,
-			string(foreign[corev1.TLSPrivateKeyKey])), now: start.Add(day), bundle: []string{old}, serving: fresh},
+			string(foreign[corev1.TLSPrivateKeyKey])), now: start.Add(day), bundle: old, serving: fresh},
 		"a certificate of an unknown authority": {
 			data: with(with(made(t, start), corev1.TLSPrivateKeyKey,
 				string(foreign[corev1.TLSPrivateKeyKey])), corev1.TLSCertKey, string(foreign[corev1.TLSCertKey])),
-			now: start.Add(day), bundle: []string{old}, serving: fresh,
+			now: start.Add(day), bundle: old, serving: fresh,
 		},
 		"an authority in place of the certificate": {
 			data: with(with(made(t, start), corev1.TLSPrivateKeyKey,
 				string(foreign[authorityKeysKey])), corev1.TLSCertKey, string(foreign[bundleKey])), now: start.Add(day),
-			bundle: []string{old}, serving: fresh,
+			bundle: old, serving: fresh,
 		},
-		"no bundle": {
-			data: without(made(t, start), bundleKey), now: start.Add(day),
-			bundle: []string{fresh}, serving: fresh,
-		},
-		"an invalid bundle": {data: with(made(t, start), bundleKey, "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"), now: start.Add(day), bundle: []string{fresh}, serving: fresh},
+		"no bundle":         {data: without(made(t, start), bundleKey), now: start.Add(day), bundle: fresh, serving: fresh},
+		"an invalid bundle": {data: with(made(t, start), bundleKey, "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"), now: start.Add(day), bundle: fresh, serving: fresh},
 		"a bundle with a serving certificate": {
 			data: with(made(t, start), bundleKey, string(foreign[corev1.TLSCertKey])),
-			now:  start.Add(day), bundle: []string{fresh}, serving: fresh,
+			now:  start.Add(day), bundle: fresh, serving: fresh,
 		},
 	}
 }
@@ -164,47 +141,44 @@ func authorityCases(t *testing.T) map[string]renewCase {
 		// The new authority does not sign yet, because clients trust the old one and the serving certificate is still valid.
 		"the key of the authority is lost": {
 			data: without(made(t, start), authorityKeysKey), now: start.Add(day),
-			bundle: []string{old, fresh}, serving: old, next: start.Add(day + settled),
+			bundle: old + fresh, serving: old, next: start.Add(day + settled),
 		},
 		"the key of the authority is lost, and the certificate ends soon": {
 			data: without(made(t, start), authorityKeysKey),
-			now:  start.Add(90*day - settled), bundle: []string{old, fresh}, serving: fresh,
+			now:  start.Add(90*day - settled), bundle: old + fresh, serving: fresh,
 		},
 		"an authority at two thirds": {
-			data: made(t, start, late), now: twoThirds,
-			bundle: []string{old, fresh}, serving: old, next: twoThirds.Add(settled),
+			data: made(t, start, late), now: twoThirds, bundle: old + fresh, serving: old, next: twoThirds.Add(settled),
 		},
 		"authority and certificate at two thirds": {
-			data: made(t, start), now: twoThirds, bundle: []string{old, fresh},
-			serving: fresh,
+			data: made(t, start), now: twoThirds, bundle: old + fresh, serving: fresh,
 		},
 		"authority and newer certificate at two thirds": {
 			data: made(t, start, twoThirds.Add(-60*day)), now: twoThirds,
-			bundle: []string{old, fresh}, serving: fresh,
+			bundle: old + fresh, serving: fresh,
 		},
 		"a new authority has not settled": {
 			data: made(t, start, twoThirds.Add(-20*day), twoThirds),
-			now:  twoThirds.Add(settled - time.Second), bundle: []string{old, old}, serving: old, next: twoThirds.Add(settled),
+			now:  twoThirds.Add(settled - time.Second), bundle: old + old, serving: old, next: twoThirds.Add(settled),
 		},
-		"the new authority has settled, and no certificate is due": {data: made(t, start, late, twoThirds), now: twoThirds.Add(settled), bundle: []string{old, old}, serving: old, next: late.Add(60 * day)},
+		"the new authority has settled, and no certificate is due": {data: made(t, start, late, twoThirds), now: twoThirds.Add(settled), bundle: old + old, serving: old, next: late.Add(60 * day)},
 		"an old authority that may have signed": {
 			data: made(t, start, late, twoThirds, late.Add(60*day)),
-			now:  late.Add(61 * day), bundle: []string{old, old}, serving: old, next: late.Add(120 * day),
+			now:  late.Add(61 * day), bundle: old + old, serving: old, next: late.Add(120 * day),
 		},
 		"all certificates of the old authority have expired": {data: made(t, start, late, twoThirds, late.Add(60*day),
-			late.Add(120*day)), now: twoThirds.Add(settled + servingLife), bundle: []string{old}, serving: old},
+			late.Add(120*day)), now: twoThirds.Add(settled + servingLife), bundle: old, serving: old},
 		"only the served certificate of the old authority is valid": {
 			data: made(t, start, twoThirds),
-			now:  twoThirds.Add(settled + servingLife), bundle: []string{old}, serving: fresh,
+			now:  twoThirds.Add(settled + servingLife), bundle: old, serving: fresh,
 		},
-		"an authority that expires before a new certificate would": {data: made(t, start, start.Add(authorityLife-2*day)), now: start.Add(authorityLife - day), bundle: []string{old, old}, serving: old},
+		"an authority that expires before a new certificate would": {data: made(t, start, start.Add(authorityLife-2*day)), now: start.Add(authorityLife - day), bundle: old + old, serving: old},
 		"an authority of another writer": {
-			data: with(made(t, start), bundleKey, stranger), now: start.Add(day),
-			bundle: []string{fresh}, serving: fresh,
+			data: with(made(t, start), bundleKey, stranger), now: start.Add(day), bundle: fresh, serving: fresh,
 		},
 		"an authority of another writer in addition to ours": {
 			data: with(trusted, bundleKey, string(trusted[bundleKey])+stranger),
-			now:  start.Add(day), bundle: []string{old}, serving: old,
+			now:  start.Add(day), bundle: old, serving: old,
 		},
 	}
 }
@@ -224,13 +198,12 @@ func (tc renewCase) check(t *testing.T) {
 		tc.names = []string{name}
 	}
 	data, next := renewed(t, tc.data, tc.now, tc.names...)
-	var bundle []string
-	before := read(tc.data)
+	bundle, before := "", read(tc.data)
 	for _, a := range read(data).authorities {
-		bundle = append(bundle, map[bool]string{true: old, false: fresh}[before.authority(a.certificate)])
+		bundle += map[bool]string{true: old, false: fresh}[before.authority(a.certificate)]
 	}
-	if diff := cmp.Diff(tc.bundle, bundle); diff != "" {
-		t.Errorf("authorities (-want +got):\n%s", diff)
+	if bundle != tc.bundle {
+		t.Errorf("the authorities are %s, want %s", bundle, tc.bundle)
 	}
 	if same := bytes.Equal(tc.data[corev1.TLSCertKey], data[corev1.TLSCertKey]); same != (tc.serving == old) {
 		t.Errorf("the serving certificate is the same: %v", same)

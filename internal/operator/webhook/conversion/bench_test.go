@@ -2,16 +2,11 @@ package conversion_test
 
 import (
 	"bytes"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"runtime"
-	"runtime/metrics"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/go-logr/logr"
 
@@ -48,7 +43,7 @@ func BenchmarkConvert(b *testing.B) {
 			for b.Loop() {
 				request := httptest.NewRequest(http.MethodPost, "/convert", strings.NewReader(body))
 				request.Header.Set("Content-Type", "application/json")
-				to := &counter{header: http.Header{}}
+				to := &lastWrite{header: http.Header{}}
 				handler.ServeHTTP(to, request)
 				if !strings.HasSuffix(to.last, `"status":"Success"}}}`) {
 					b.Fatal(to.last)
@@ -56,71 +51,4 @@ func BenchmarkConvert(b *testing.B) {
 			}
 		})
 	}
-}
-
-// BenchmarkConvertLarge converts 200 objects of 1.5 MiB in one review over a connection. It reports the peak heap size,
-// which includes the client's part and garbage that has not been collected yet.
-func BenchmarkConvertLarge(b *testing.B) {
-	server := serve(b)
-	for b.Loop() {
-		runtime.GC()
-		var got outcome
-		most := peak(func() {
-			body := many(large("a", 3<<19), 200)
-			got = counted(b, server, body, body.size())
-		})
-		if got.status != "Success" || got.bytes < 200*3<<19 {
-			b.Fatalf("got %+v", got)
-		}
-		b.ReportMetric(float64(most), "peak-heap-B")
-	}
-}
-
-// counted sends a review and counts the bytes of the response.
-func counted(b *testing.B, server *httptest.Server, body io.Reader, size int64) outcome {
-	b.Helper()
-	request, err := http.NewRequestWithContext(b.Context(), http.MethodPost, server.URL, body)
-	if err != nil {
-		b.Fatal(err)
-	}
-	request.ContentLength = size
-	request.Header.Set("Content-Type", "application/json")
-	response, err := server.Client().Do(request)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	to := &counter{}
-	if _, err := io.Copy(to, response.Body); err != nil {
-		b.Fatal(err)
-	}
-	if strings.HasSuffix(to.last, `"status":"Success"}}}`) {
-		return outcome{bytes: to.bytes, status: "Success"}
-	}
-	return outcome{message: to.last}
-}
-
-// peak returns the largest heap size while a function runs.
-func peak(run func()) uint64 {
-	var most uint64
-	var sampler sync.WaitGroup
-	done := make(chan struct{})
-	sampler.Go(func() {
-		sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
-		tick := time.NewTicker(time.Millisecond)
-		defer tick.Stop()
-		for {
-			select {
-			case <-done:
-				return
-			case <-tick.C:
-				metrics.Read(sample)
-				most = max(most, sample[0].Value.Uint64())
-			}
-		}
-	})
-	run()
-	close(done)
-	sampler.Wait()
-	return most
 }

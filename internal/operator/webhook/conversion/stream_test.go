@@ -1,18 +1,16 @@
 package conversion_test
 
 import (
-	"bufio"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/go-logr/logr"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/webhook/conversion"
 )
@@ -23,133 +21,27 @@ func large(name string, size int) string {
 		size/4)+`x"]},`, 1)
 }
 
-// repeated is a reader of a review that contains one object many times. The whole review is never in memory.
-type repeated struct {
-	head, object, tail string
-	times              int
-	rest               io.Reader
-}
-
-func (r *repeated) size() int64 {
-	return int64(len(r.head) + r.times*(len(r.object)+1) - 1 + len(r.tail))
-}
-
-func (r *repeated) Read(data []byte) (int, error) {
-	for {
-		if r.rest == nil {
-			r.rest = strings.NewReader(r.head)
-		}
-		n, err := r.rest.Read(data)
-		if n > 0 || !errors.Is(err, io.EOF) {
-			return n, err
-		}
-		switch {
-		case r.times > 1:
-			r.rest = io.MultiReader(strings.NewReader(r.object), strings.NewReader(","))
-		case r.times == 1:
-			r.rest = strings.NewReader(r.object)
-		case r.times == 0:
-			r.rest = strings.NewReader(r.tail)
-		default:
-			return 0, io.EOF
-		}
-		r.times--
-	}
-}
-
 // many returns a review that contains one object the given number of times.
-func many(object string, times int) *repeated {
-	head, tail, _ := strings.Cut(reviewOf(v2, "*"), "*")
-	return &repeated{head: head, object: object, tail: tail, times: times}
+func many(object string, times int) string {
+	return reviewOf(v2, slices.Repeat([]string{object}, times)...)
 }
 
-// outcome is a decoded response, in which objects are only counted.
-type outcome struct {
-	objects, bytes  int
-	status, message string
-}
-
-// stream sends a review in the same way as an API server, over HTTP/1.1 with a content length, and reads the response
-// while it sends the review.
-func stream(t testing.TB, server *httptest.Server, body io.Reader, size int64) outcome {
-	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.ContentLength = size
-	request.Header.Set("Content-Type", "application/json")
-	response, err := server.Client().Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	if response.ProtoMajor != 1 || response.StatusCode != http.StatusOK {
-		t.Fatalf("%s, %s", response.Proto, response.Status)
-	}
-	return readOutcome(t, response.Body)
-}
-
-// readOutcome reads a response, one object at a time.
-func readOutcome(t testing.TB, body io.Reader) outcome {
-	t.Helper()
-	decoder := json.NewDecoder(bufio.NewReaderSize(body, 64<<10))
-	var got outcome
-	for {
-		token, err := decoder.Token()
-		if err != nil {
-			t.Fatalf("the answer ends with %v", err)
-		}
-		if token == "convertedObjects" {
-			break
-		}
-	}
-	if _, err := decoder.Token(); err != nil {
-		t.Fatal(err)
-	}
-	var object json.RawMessage
-	for decoder.More() {
-		object = object[:0]
-		if err := decoder.Decode(&object); err != nil {
-			t.Fatalf("object %d: %v", got.objects, err)
-		}
-		got.objects++
-		got.bytes += len(object)
-	}
-	var rest [3]json.Token // ] result {
-	for i := range rest {
-		rest[i], _ = decoder.Token()
-	}
-	if rest[1] != "result" {
-		t.Fatalf("the tokens after the objects are %v", rest)
-	}
-	fields := make(map[string]json.RawMessage)
-	for decoder.More() {
-		key, _ := decoder.Token()
-		var value json.RawMessage
-		if err := decoder.Decode(&value); err != nil {
-			t.Fatal(err)
-		}
-		fields[fmt.Sprint(key)] = value
-	}
-	_ = json.Unmarshal(fields["status"], &got.status)
-	_ = json.Unmarshal(fields["message"], &got.message)
-	if tail, err := io.ReadAll(decoder.Buffered()); err != nil || string(tail) != "}}}" {
-		t.Errorf("the answer ends with %q, %v", tail, err)
-	}
-	return got
-}
-
-// The handler converts a list of large objects for a client that sends the review as a stream.
+// The handler converts a list of large objects.
 func TestStreams(t *testing.T) {
 	server := serve(t)
-	body := many(large("a", 3<<19), 10)
-	got := stream(t, server, body, body.size())
-	if got.objects != 10 || got.status != "Success" || got.bytes < 10*3<<19 {
-		t.Errorf("got %+v", got)
+	got := post(t, server, strings.NewReader(many(large("a", 3<<19), 10)))
+	if got.code != http.StatusOK || got.Response.Result.Status != metav1.StatusSuccess ||
+		len(got.Response.ConvertedObjects) != 10 {
+		t.Errorf("code %d, %d objects, %+v", got.code, len(got.Response.ConvertedObjects), got.Response.Result)
+	}
+	for i, object := range got.Response.ConvertedObjects {
+		if len(object.Raw) < 3<<19 {
+			t.Errorf("object %d has %d bytes", i, len(object.Raw))
+		}
 	}
 	// The review does not affect the next one on the same connection.
-	if again := post(t, server, strings.NewReader(reviewOf(v2, older("a")))); again.Response.Result.Status != "Success" {
+	again := post(t, server, strings.NewReader(reviewOf(v2, older("a"))))
+	if again.Response.Result.Status != metav1.StatusSuccess {
 		t.Errorf("the next review: %+v", again.Response.Result)
 	}
 }
@@ -169,11 +61,12 @@ func TestFailureInTheMiddle(t *testing.T) {
 		"too large": {"," + large("bad", 9<<20) + "]}}", `objects[4] "team-a/bad" is larger than 8 MiB`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			body := many(large("a", 3<<20), 4)
-			body.tail = c.tail
-			got := stream(t, server, body, body.size())
-			if got.objects != 4 || got.status != "Failure" || !strings.Contains(got.message, c.want) {
-				t.Errorf("%d objects, %s: %q; want %q", got.objects, got.status, got.message, c.want)
+			body := strings.TrimSuffix(many(large("a", 3<<20), 4), "]}}\n") + c.tail
+			got := post(t, server, strings.NewReader(body))
+			result, objects := got.Response.Result, len(got.Response.ConvertedObjects)
+			if got.code != http.StatusOK || objects != 4 || result.Status != metav1.StatusFailure ||
+				!strings.Contains(result.Message, c.want) {
+				t.Errorf("code %d, %d objects, %s: %q; want %q", got.code, objects, result.Status, result.Message, c.want)
 			}
 		})
 	}
@@ -193,11 +86,9 @@ func TestMemoryOfAReview(t *testing.T) {
 		"metadata":                      strings.Replace(older("a"), `"uid"`, `"labels":{`+numbered(size/12)+`"a":"b"},"uid"`, 1),
 	} {
 		t.Run(name, func(t *testing.T) {
-			body := many(object, objects)
-			request := httptest.NewRequest(http.MethodPost, "/convert", body)
-			request.ContentLength = body.size()
+			request := httptest.NewRequest(http.MethodPost, "/convert", strings.NewReader(many(object, objects)))
 			request.Header.Set("Content-Type", "application/json")
-			to := &counter{header: http.Header{}}
+			to := &lastWrite{header: http.Header{}}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			handler.ServeHTTP(to, request)
@@ -234,7 +125,7 @@ func TestMemoryOfManyEntries(t *testing.T) {
 				request.Header.Set("Content-Type", "application/json")
 				var before, after runtime.MemStats
 				runtime.ReadMemStats(&before)
-				answer := &counter{header: http.Header{}}
+				answer := &lastWrite{header: http.Header{}}
 				conversion.Handler(logr.Discard()).ServeHTTP(answer, request)
 				runtime.ReadMemStats(&after)
 				times := float64(after.TotalAlloc-before.TotalAlloc) / float64(len(review))
@@ -254,18 +145,16 @@ func numbered(n int) string {
 	return b.String()
 }
 
-// counter counts the bytes of a response, and keeps only the end of the last write.
-type counter struct {
+// lastWrite is the writer of a response. It keeps only the end of the last write.
+type lastWrite struct {
 	header http.Header
-	bytes  int
 	last   string
 }
 
-func (c *counter) Header() http.Header     { return c.header }
-func (c *counter) WriteHeader(int)         {}
-func (c *counter) EnableFullDuplex() error { return nil }
-func (c *counter) Write(data []byte) (int, error) {
-	c.bytes += len(data)
+func (c *lastWrite) Header() http.Header     { return c.header }
+func (c *lastWrite) WriteHeader(int)         {}
+func (c *lastWrite) EnableFullDuplex() error { return nil }
+func (c *lastWrite) Write(data []byte) (int, error) {
 	c.last = string(data[max(0, len(data)-200):])
 	return len(data), nil
 }
