@@ -215,6 +215,7 @@ func TestUsageErrors(t *testing.T) {
 		"unknown output":  {[]string{"render", "-f", samples, "-o", "json"}, `--output: "json" is not a valid value; use one of config, objects, all, env`},
 		"unknown command": {[]string{"rendr"}, `unknown command "rendr" for "kubectl-llamastack"; did you mean "render"?`},
 		"word of kubectl": {[]string{"apply", "-f", "stack.yaml"}, `unknown command "apply" for "kubectl-llamastack"; run kubectl apply -f FILE`},
+		"word of a group": {[]string{"image", "edit"}, `unknown command "edit" for "kubectl-llamastack image"`},
 		"similar letters": {[]string{"edit", "demo"}, `unknown command "edit" for "kubectl-llamastack"; run kubectl edit llsd NAME`},
 		"word of helm":    {[]string{"install"}, `unknown command "install" for "kubectl-llamastack"; to install the operator, see docs/how-to/install.md`},
 	} {

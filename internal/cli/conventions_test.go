@@ -114,10 +114,7 @@ func TestHelpAndCompletion(t *testing.T) {
 		}
 		help := run(t, "", append(words, "--help")...)
 		long, _, _ := strings.Cut(command.Long, "\n")
-		want := []string{long, command.UseLine()}
-		if verb != "version" { // it has no example
-			want = append(want, "kubectl llamastack "+verb)
-		}
+		want := []string{long, command.UseLine(), "kubectl llamastack " + verb}
 		if command.Flags().Lookup("kubeconfig") != nil {
 			want = append(want, "--as ", "--as-group ", "--request-timeout ", "--token ")
 		}

@@ -111,6 +111,9 @@ func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
 	root.AddGroup(&cobra.Group{ID: title, Title: title})
 	for _, command := range commands {
 		command.GroupID = title
+		if command.HasSubCommands() { // without these, cobra prints the help for an unknown word, and exits with 0
+			command.Args, command.RunE = cobra.NoArgs, func(group *cobra.Command, _ []string) error { return group.Help() }
+		}
 		root.AddCommand(command)
 	}
 }

@@ -47,6 +47,8 @@ func Command(streams app.Streams, version string) *cobra.Command {
 
 The command prints a warning if versions do not work together. The definition must have
 the version of the operator. This command can differ by one minor version.`,
+		Example: `  kubectl llamastack version
+  kubectl llamastack version --client`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if err := app.CheckForm(options.output); err != nil {

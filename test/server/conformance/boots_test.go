@@ -19,8 +19,11 @@ import (
 func TestBoots(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join(testutil.Root(), "../shared/cases/boots/*.yaml"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("there are no stacks: %v", err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) == 0 {
+		t.Skip("this is a checkout without ../shared")
 	}
 	eachLine(t, realserver.Releases, func(t *testing.T, rel *release.Release, checker *realserver.Checker) {
 		started, failed := 0, 0
