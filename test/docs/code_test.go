@@ -84,13 +84,13 @@ func TestConditionsOfV1Alpha1(t *testing.T) {
 	}
 }
 
-// The name of every condition, reason and event that the code writes occurs in the controller tests or in the webhook
-// tests, except the reasons in neverShown.
+// The name of every condition, reason and event that the code writes occurs in the tests of the controller, of the
+// webhooks or of roll-outs, except the reasons in neverShown.
 func TestConditionsHaveATest(t *testing.T) {
 	tested := map[string]bool{}
 	for _, pattern := range []string{
 		"internal/operator/controller/*_test.go", "internal/operator/controller/*/*_test.go",
-		"internal/operator/controller/controllertest/*.go", "internal/operator/webhook/*/*_test.go",
+		"internal/operator/controller/controllertest/*.go", "internal/operator/webhook/*/*_test.go", "test/rollout/*_test.go",
 	} {
 		files, err := filepath.Glob(filepath.Join(testutil.Root(), pattern))
 		if err != nil || len(files) == 0 {
@@ -103,7 +103,7 @@ func TestConditionsHaveATest(t *testing.T) {
 	used := usedNames(t)
 	for name := range constants(t, "api/v1alpha2/conditions.go") {
 		if used[name] && !tested[name] && !slices.Contains(neverShown, name) {
-			t.Errorf("no test of the controller or the webhooks contains v1alpha2.%s", name)
+			t.Errorf("no test of the controller, the webhooks or roll-outs contains v1alpha2.%s", name)
 		}
 	}
 }

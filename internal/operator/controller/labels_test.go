@@ -10,9 +10,11 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/controllertest"
@@ -149,6 +151,118 @@ func baseConfigMapOf(t *testing.T, deployment *appsv1.Deployment) string {
 		t.Fatalf("no base in the record %+v", known)
 	}
 	return known.BaseConfigMap
+}
+
+// TestUnreadableImages checks the condition of a stack whose image cannot be read, and that the stack continues when
+// the image can be read.
+func TestUnreadableImages(t *testing.T) {
+	env := controllertest.NewEnvironment(t)
+	r, _ := env.StartReconcilerWithRegistry(t)
+	image, _ := r.PushImage(t, "team/own:0.7.3", controllertest.ConfigLabels(""))
+	bare, _ := r.PushImage(t, "team/bare:0.7.3", nil)
+	wrong, _ := r.PushImage(t, "team/wrong:0.7.3", map[string]string{controllertest.ConfigLabel: "***"})
+	old, _ := r.PushImage(t, "team/old:0.7.3", map[string]string{controllertest.ConfigLabel: base64.StdEncoding.EncodeToString([]byte("version: 3\n"))})
+	versioned, _ := r.PushImage(t, "team/versioned:0.7.3", map[string]string{controllertest.ConfigLabel: controllertest.ConfigLabels("")[controllertest.ConfigLabel], "io.llamastack.config.version": "4"})
+	r.Down.Store(true)
+	env.Create(t, env.NewStack(t, "waits", fmt.Sprintf(`{distribution: {image: %q}, disabled: [safety]}`, image)))
+	got := env.WaitForCondition(t, "waits", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonBaseConfigUnavailable)
+	controllertest.WaitUntil(t, func() error {
+		got = env.WaitForCondition(t, "waits", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonBaseConfigUnavailable)
+		if got.Status != metav1.ConditionUnknown || !strings.Contains(got.Message, "503") ||
+			!strings.Contains(got.Message, "spec.baseConfig") {
+			return fmt.Errorf("condition %+v", got)
+		}
+		return nil
+	})
+	if ready := env.WaitForCondition(t, "waits", v1alpha2.ConditionReady, v1alpha2.ReasonBaseConfigUnavailable); ready.Message != "ConfigGenerated is Unknown; its message contains the details" {
+		t.Errorf("ready %+v", ready)
+	}
+	// This stack does not need the configuration.
+	env.Create(t, env.NewStack(t, "runs", fmt.Sprintf(`{distribution: {image: %q}}`, image)))
+	env.WaitForCondition(t, "runs", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonDistributionDefaultUsed)
+	// A known distribution starts with the operator's own copy of the base.
+	env.SetOperatorConfig(t, operatorconfig.KeyImageOverrides, "starter: "+image)
+	env.Create(t, env.NewStack(t, "named", `{distribution: {name: starter}, disabled: [batches]}`))
+	env.WaitForCondition(t, "named", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)
+	waitForUnreadableEvent(t, env, "named", image, "503", `"starter" configuration for release 0.7`, "imagePullSecrets")
+
+	r.Down.Store(false)
+	// A change to the operator's configuration causes another attempt immediately instead of after half a minute.
+	env.SetOperatorConfig(t, operatorconfig.KeyRegistries, fmt.Sprintf("{insecure: [%q], allow: [%q]}", r.Host, r.Host))
+	env.WaitForCondition(t, "waits", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)
+	env.DeleteStacks(t) // WaitUntil reconciles all stacks before every check
+
+	for _, tc := range []struct{ name, image, reason, message string }{
+		{"bare", bare, v1alpha2.ReasonMissingConfigLabels, "Distribution image " + bare + " missing config labels. Add labels using `crane mutate` or use `overrideConfig` " +
+			"to provide configuration manually. See docs/configuration.md for details."},
+		{"wrong", wrong, v1alpha2.ReasonBaseConfigUnavailable, `label "io.llamastack.config.base64": the value is not base64`},
+		{"old", old, v1alpha2.ReasonUnsupportedConfigVersion, "Unsupported config.yaml version 3. Supported versions: 1, 2"},
+		{"versioned", versioned, v1alpha2.ReasonUnsupportedConfigVersion, "Unsupported config.yaml version 4. Supported versions: 1, 2"},
+		{"none", r.Host + "/team/none:1", v1alpha2.ReasonBaseConfigUnavailable, "NAME_UNKNOWN"},
+		{"elsewhere", "elsewhere.example.com/a/b:1", v1alpha2.ReasonBaseConfigUnavailable, "is not in registries.allow"},
+	} {
+		env.Create(t, env.NewStack(t, tc.name, fmt.Sprintf(`{distribution: {image: %q}, disabled: [safety]}`, tc.image)))
+		controllertest.WaitUntil(t, func() error {
+			got := env.WaitForCondition(t, tc.name, v1alpha2.ConditionConfigGenerated, tc.reason)
+			if got.Status != metav1.ConditionFalse || !strings.Contains(got.Message, tc.message) {
+				return fmt.Errorf("%s: condition %+v, want %q", tc.name, got, tc.message)
+			}
+			return nil
+		})
+		env.DeleteStacks(t)
+	}
+}
+
+// TestUnreadableImageOfAnOlderStack checks that a v1alpha1 stack that sets only workers still runs without the
+// configuration of its image. When the registry responds again, no pods restart before the next change to the spec.
+func TestUnreadableImageOfAnOlderStack(t *testing.T) {
+	env := controllertest.NewEnvironment(t)
+	r, operator := env.StartReconcilerWithRegistry(t)
+	image, _ := r.PushImage(t, "team/own:0.7.3", controllertest.ConfigLabels(""))
+	r.Down.Store(true)
+	older := env.NewStack(t, "my", fmt.Sprintf(`{distribution: {image: %q}, workload: {workers: 2}}`, image))
+	older.Annotations = map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}
+	env.Create(t, older)
+	env.WaitForCondition(t, "my", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonDistributionDefaultUsed)
+	waitForUnreadableEvent(t, env, "my", image, "503", "spec.server.workers has no effect")
+	env.WaitUntilIdle(t, "labels")
+	before := env.GetDeployment(t)
+	operator.Stop(t)
+
+	r.Down.Store(false)
+	asked := r.Requests.Load()
+	env.StartReconciler(t, "labels-back")
+	env.WaitUntilIdle(t, "labels-back")
+	env.CheckDeploymentUnchanged(t, before)
+	if now := r.Requests.Load(); now != asked {
+		t.Errorf("%d requests to the registry, want none", now-asked)
+	}
+	env.UpdateStack(t, "my",
+		func(stack *v1alpha2.LlamaStackDistribution) { stack.Spec.Workload.Workers = ptr.To[int32](3) })
+	env.WaitForCondition(t, "my", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)
+}
+
+// waitForUnreadableEvent waits for exactly one event about an unreadable image of the stack. The event must contain the
+// given parts.
+func waitForUnreadableEvent(t *testing.T, env *controllertest.Environment, name string, parts ...string) {
+	t.Helper()
+	controllertest.WaitUntil(t, func() error {
+		var notes []string
+		for _, event := range env.ListEvents(t) {
+			if event.Reason == v1alpha2.EventImageLabelsUnreadable && event.Regarding.Name == name {
+				notes = append(notes, event.Type+" "+event.Note)
+			}
+		}
+		if len(notes) != 1 || !strings.HasPrefix(notes[0], "Warning ") {
+			return fmt.Errorf("events %q, want one warning", notes)
+		}
+		for _, part := range parts {
+			if !strings.Contains(notes[0], part) {
+				return fmt.Errorf("event %q, want it to contain %q", notes[0], part)
+			}
+		}
+		return nil
+	})
 }
 
 // TestPullSecrets checks that a stack that uses the pull Secret, directly or through its ServiceAccount, can read a

@@ -33,6 +33,7 @@ func (f *fixture) applyOlderRendering(
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.owned.decision.Record = rendered.Record
 	if err := s.owned.setDeployment(rendered.Deployment); err != nil {
 		t.Fatal(err)
 	}

@@ -25,6 +25,7 @@ func TestPlanOfAStack(t *testing.T) {
 		based  = `{distribution: {name: starter}, baseConfig: {configMapName: mine, key: base.yaml}, resources: `
 		warned = `{distribution: {name: starter}, baseConfig: {configMapName: mine, key: base.yaml}, providers: {inference: {provider: vllm, endpoint: "http://vllm:8000", settings: {max_tokns: 1, x: 1}}}, resources: {shields: [guard]}, disabled: [safety]}`
 		mine   = `{distribution: {name: starter}, overrideConfig: {configMapName: mine}`
+		used   = "True " + v1alpha2.ReasonOverrideConfigUsed + ": "
 	)
 	given := planObjects(t)
 	for name, tc := range map[string]planCase{
@@ -34,13 +35,13 @@ func TestPlanOfAStack(t *testing.T) {
 			spec:      based + "{models: [m], shields: [guard]}}",
 			condition: "True ConfigGenerationSucceeded: Generated config.yaml with 2 providers and 2 resources",
 		},
-		"override":                                {spec: mine + "}", condition: `True OverrideConfigUsed: The server uses ConfigMap "mine" unchanged`},
-		"override with workers":                   {spec: mine + ", workload: {workers: 2}}", condition: `True OverrideConfigUsed: The server uses a copy of ConfigMap "mine", in which the operator sets the number of workers`},
-		"override with a certificate":             {spec: mine + ", networking: {tls: {enabled: true, secretName: cert}}}", condition: `True OverrideConfigUsed: The server uses a copy of ConfigMap "mine", in which the operator sets the certificate`},
-		"override with workers and a certificate": {spec: mine + ", workload: {workers: 2}, networking: {tls: {enabled: true, secretName: cert}}}", condition: `True OverrideConfigUsed: The server uses a copy of ConfigMap "mine", in which the operator sets the number of workers and the certificate`},
+		"override":                                {spec: mine + "}", condition: used + `The server uses ConfigMap "mine" unchanged`},
+		"override with workers":                   {spec: mine + ", workload: {workers: 2}}", condition: used + `The server uses a copy of ConfigMap "mine", in which the operator sets the number of workers`},
+		"override with a certificate":             {spec: mine + ", networking: {tls: {enabled: true, secretName: cert}}}", condition: used + `The server uses a copy of ConfigMap "mine", in which the operator sets the certificate`},
+		"override with workers and a certificate": {spec: mine + ", workload: {workers: 2}, networking: {tls: {enabled: true, secretName: cert}}}", condition: used + `The server uses a copy of ConfigMap "mine", in which the operator sets the number of workers and the certificate`},
 		"override with all settings": {
 			spec:      mine + `, workload: {workers: 2}, networking: {tls: {enabled: true, secretName: cert}}, externalProviders: {eval: [{providerId: a, image: b}]}}`,
-			condition: `True OverrideConfigUsed: The server uses a copy of ConfigMap "mine", in which the operator sets the number of workers, the certificate and the external providers`,
+			condition: used + `The server uses a copy of ConfigMap "mine", in which the operator sets the number of workers, the certificate and the external providers`,
 		},
 		"external provider that replaces a provider of the configuration": {
 			spec: based + "{}, externalProviders: {inference: [{providerId: vllm, image: b}]}}", fresh: true,
@@ -65,6 +66,13 @@ func TestPlanOfAStack(t *testing.T) {
 				Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonMissingProviderForResource,
 				Retry:   status.OnReferenceChange,
 				Message: `spec.resources.models[0].provider: "nobody" is not a configured inference provider; available: vllm`,
+			},
+		},
+		"provider that the release does not have": {
+			spec: `{distribution: {name: starter}, providers: {inference: {provider: vlm}}}`,
+			failure: &status.Failure{
+				Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonConfigGenerationFailed, Retry: status.OnObjectChange,
+				Message: `spec.providers.inference.provider: "vlm" is not a type of inference provider in release 0.7; did you mean "vllm"?`,
 			},
 		},
 		"invalid connection string": {

@@ -18,6 +18,7 @@ func TestReadSecrets(t *testing.T) {
 		withSecret  = `{distribution: {name: starter}, providers: {inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: creds, key: token}}}}}`
 		withSetting = `{distribution: {name: starter}, secretEnv: {OIDC: {secretKeyRef: {name: creds, key: token}}}, settings: {server: {auth: {provider_config: {type: custom, endpoint: "${env.OIDC}"}}}}}`
 		withTLS     = `{distribution: {name: starter}, networking: {tls: {enabled: true, secretName: cert}}}`
+		found       = "True " + v1alpha2.ReasonAllSecretsFound + ": Resolved "
 	)
 	opaque := func(key, value string) *corev1.Secret {
 		return &corev1.Secret{
@@ -39,10 +40,14 @@ func TestReadSecrets(t *testing.T) {
 			condition: "True NoSecretsReferenced: Outside of spec.workload.overrides, whose references the operator does not check, the spec does not refer to any Secret",
 		},
 		"no reference":  {spec: `{distribution: {name: starter}}`, condition: "True NoSecretsReferenced: The spec does not refer to any Secret"},
-		"one reference": {spec: withSecret, secret: opaque("token", "sk-abc"), condition: "True AllSecretsFound: Resolved 1 secret reference"},
+		"one reference": {spec: withSecret, secret: opaque("token", "sk-abc"), condition: found + "1 secret reference"},
 		"missing Secret": {
 			spec: withSecret, reason: v1alpha2.ReasonSecretNotFound,
 			message: `Secret "creds" not found in namespace "team". Referenced by: spec.providers.inference.apiKey.secretKeyRef`,
+		},
+		"missing key": {
+			spec: withSecret, secret: opaque("tokn", "sk-abc"), reason: v1alpha2.ReasonSecretKeyMissing,
+			message: `Key "token" not found in Secret "creds" in namespace "team". Referenced by: spec.providers.inference.apiKey.secretKeyRef`,
 		},
 		"number for a credential": {
 			spec: withSecret, secret: opaque("token", "981237461"), reason: v1alpha2.ReasonSecretValueUnusable,
@@ -56,12 +61,12 @@ func TestReadSecrets(t *testing.T) {
 		},
 		"certificate": {
 			spec: withTLS, secret: pair(now.Add(30 * 24 * time.Hour)), after: 16 * 24 * time.Hour,
-			condition: "True AllSecretsFound: Resolved 1 secret reference",
+			condition: found + "1 secret reference",
 		},
 		"certificate that expires soon": {
 			spec: withTLS, secret: pair(now.Add(time.Hour)), after: time.Hour + time.Second,
-			condition: `True AllSecretsFound: Resolved 1 secret reference; the certificate in Secret "cert" expires on 2026-03-01. Renew the certificate; the renewal replaces the pods once`,
-			events:    []string{`Warning CertificateExpires: the certificate in Secret "cert" expires on 2026-03-01. Renew the certificate; the renewal replaces the pods once`},
+			condition: found + `1 secret reference; the certificate in Secret "cert" expires on 2026-03-01. Renew the certificate; the renewal replaces the pods once`,
+			events:    []string{"Warning " + v1alpha2.EventCertificateExpires + `: the certificate in Secret "cert" expires on 2026-03-01. Renew the certificate; the renewal replaces the pods once`},
 		},
 	} {
 		t.Run(name, func(t *testing.T) { checkSecrets(t, tc, now) })
