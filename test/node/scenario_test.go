@@ -267,7 +267,8 @@ func (s *scenario) allReady(stack string, count int, before ...string) []corev1.
 func (s *scenario) remains(stack string, that *corev1.Pod) {
 	s.t.Helper()
 	pods, err := s.pods(stack)
-	if err != nil || !slices.ContainsFunc(pods, func(pod corev1.Pod) bool { return pod.UID == that.UID && isReady(&pod) }) {
+	same := func(pod corev1.Pod) bool { return pod.UID == that.UID && isReady(&pod) }
+	if err != nil || !slices.ContainsFunc(pods, same) {
 		s.t.Errorf("the earlier pod no longer exists, or is not ready (%v)", err)
 	}
 }

@@ -86,7 +86,10 @@ distribution: {name: starter}
 providers:
   inference:
   - {id: primary, provider: vllm, endpoint: "http://primary:8000", apiKey: {secretKeyRef: {name: primary, key: token}}}
-  - {id: fallback, provider: vllm, endpoint: "http://fallback:8000", apiKey: {secretKeyRef: {name: fallback, key: token}}}
+  - id: fallback
+    provider: vllm
+    endpoint: "http://fallback:8000"
+    apiKey: {secretKeyRef: {name: fallback, key: token}}
 resources:
   models: [llama3.2-8b, {name: llama3.2-70b, provider: fallback}]
 workload: {resources: ` + small + `}

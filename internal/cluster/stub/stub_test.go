@@ -150,7 +150,8 @@ func TestDigestOfNoJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, ok := reduced.(*networkingv1.NetworkPolicy); !ok || !stub.Is(got) || got.Annotations["digest of the whole object"] != "5" {
+	got, ok := reduced.(*networkingv1.NetworkPolicy)
+	if !ok || !stub.Is(got) || got.Annotations["digest of the whole object"] != "5" {
 		t.Errorf("got %+v, want a stub with the version as its digest", reduced)
 	}
 }

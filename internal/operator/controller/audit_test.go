@@ -19,8 +19,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// TestRunningCalls checks the documented number of calls for changes: none for what changes nothing, and one status write
-// for a visible transition and for a restart of the operator with a different version.
+// TestRunningCalls checks the documented number of calls for changes: none for what changes nothing, and one status
+// write for a visible transition and for a restart of the operator with a different version.
 func TestRunningCalls(t *testing.T) {
 	t.Parallel()
 	env := controllertest.NewEnvironment(t)

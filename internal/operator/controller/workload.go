@@ -62,7 +62,8 @@ func (r *Reconciler) releaseOfVolume(ctx context.Context, stack *stack) string {
 }
 
 // readOnly is for lists of pods and ReplicaSets in the cache. Any client can create thousands with the labels of a
-// stack, so that copies of them would take hundreds of megabytes at each reconcile. Callers must not change the objects.
+// stack, so that copies of them would take hundreds of megabytes at each reconcile. Callers must not change the
+// objects.
 const readOnly = client.UnsafeDisableDeepCopy
 
 // pods returns the stack's pods from the cache. Callers must not change them.

@@ -289,10 +289,10 @@ func TestSlowNamespacesLeaveRoom(t *testing.T) {
 				read(fmt.Sprint("loud-", namespace), i)
 			}
 		}
-		time.Sleep(time.Minute + time.Second)
+		<-time.After(time.Minute + time.Second)
 		began := time.Now()
 		read("calm", 0)
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		if got := at.Load(); got == nil || got.Sub(began) > time.Second {
 			t.Errorf("another namespace began to read at %v, want at once (%v)", got, began)
 		}
