@@ -50,7 +50,8 @@ func TestReportDecision(t *testing.T) {
 	}{
 		"kept template": {outcome: rollout.KeepTemplate, condition: "Adopted False RenderingDiffers"},
 		"rollback": {
-			outcome: rollout.RolledBack, condition: "Degraded True RolledBack", events: []string{"Warning " + v1alpha2.EventRolledBack + ": why"},
+			outcome: rollout.RolledBack, condition: "Degraded True RolledBack",
+			events: []string{"Warning " + v1alpha2.EventRolledBack + ": why"},
 		},
 		"earlier rollback": {outcome: rollout.RolledBack, before: rolledBack, condition: "Degraded True RolledBack"},
 		"change":           {outcome: rollout.Changed},

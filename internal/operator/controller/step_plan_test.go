@@ -71,7 +71,8 @@ func TestPlanOfAStack(t *testing.T) {
 		"provider that the release does not have": {
 			spec: `{distribution: {name: starter}, providers: {inference: {provider: vlm}}}`,
 			failure: &status.Failure{
-				Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonConfigGenerationFailed, Retry: status.OnObjectChange,
+				Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonConfigGenerationFailed,
+				Retry:   status.OnObjectChange,
 				Message: `spec.providers.inference.provider: "vlm" is not a type of inference provider in release 0.7; did you mean "vllm"?`,
 			},
 		},
