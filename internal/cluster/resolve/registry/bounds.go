@@ -112,9 +112,6 @@ const (
 	rememberedSlow = 4096
 )
 
-// slowNamespaces is the limit for all slow namespaces together. No registry has this name.
-var slowNamespaces = limit{registry: "slow namespaces"}
-
 // noteTime records how long a read for a namespace took.
 func (p *Pool) noteTime(namespace string, took time.Duration) {
 	if took >= slowRead {
@@ -130,10 +127,11 @@ func (p *Pool) isSlow(namespace string) bool {
 // yields reports whether a namespace that uses fewer shares of a registry waits for one, and can take it. It goes
 // first: otherwise, namespaces with many waiting tasks, which look for a free share more often, would take every share.
 func (p *Pool) yields(registry, namespace string) bool {
+	own := p.inUse[limit{registry: registry, namespace: namespace}]
 	for other := range p.waiting[registry] {
 		if p.inUse[limit{namespace: other}] < perNamespace &&
-			(!p.isSlow(other) || p.inUse[slowNamespaces] < slowReaders) &&
-			p.inUse[limit{registry, other}] < p.inUse[limit{registry, namespace}] {
+			(!p.isSlow(other) || p.inUse[limit{slow: true}] < slowReaders) &&
+			p.inUse[limit{registry: registry, namespace: other}] < own {
 			return true
 		}
 	}

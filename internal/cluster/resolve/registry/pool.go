@@ -93,8 +93,12 @@ const (
 	compareTag
 )
 
-// limit identifies a limit of concurrent reads: for a registry, for a namespace, or for a registry and a namespace.
-type limit struct{ registry, namespace string }
+// limit identifies a limit of concurrent reads: for a registry, for a namespace, for a registry and a namespace, or for
+// all slow namespaces together.
+type limit struct {
+	registry, namespace string
+	slow                bool
+}
 
 func namespaceOf(of key) string { return of.stack.Namespace }
 
@@ -165,7 +169,7 @@ func (p *Pool) take(task *task, image string) (release func(), ok bool) {
 		{registry: registry, namespace: task.stack.Namespace}: perRegistryAndNamespace,
 	}
 	if p.isSlow(task.stack.Namespace) {
-		limits[slowNamespaces] = slowReaders
+		limits[limit{slow: true}] = slowReaders
 	}
 	full := p.yields(registry, task.stack.Namespace)
 	for limit, most := range limits {
