@@ -61,7 +61,11 @@ func (c Cache) Ensure(ctx context.Context, s Set) (string, error) {
 		if err == nil || c.Origin == Release || ctx.Err() != nil {
 			return released, err
 		}
-		fmt.Fprintf(c.Progress, "Cannot use the release of %s: %v. Building the programs from Go modules instead.\n", s.Title, err)
+		if released != "" && len(missing(released, s)) < len(s.needed()) {
+			folder = released // only the others are built
+		}
+		fmt.Fprintf(c.Progress, "Cannot use the release of %s: %v. Building %s from Go modules instead.\n",
+			s.Title, strings.ReplaceAll(err.Error(), "\n", "; "), names(missing(folder, s)))
 	}
 	unlock, err := c.lock(ctx, folder)
 	if err != nil {
@@ -93,13 +97,9 @@ func (c Cache) buildAll(ctx context.Context, s Set, programs []Program, compiler
 	if err != nil {
 		return err
 	}
-	m := newMeter(c.Progress, packages)
-	for _, program := range programs {
-		file := filepath.Join(staging, program.Name)
-		m.program = program.Name
-		if err := c.step(program.Name, func() error { return build(ctx, s, program, file, m) }); err != nil {
-			return err
-		}
+	err = c.step("packages", func() error { return build(ctx, s, programs, staging, newMeter(c.Progress, packages)) })
+	if err != nil {
+		return err
 	}
 	if err := move(staging, folder); err != nil {
 		return err
@@ -132,7 +132,7 @@ func key(s Set, compiler toolchain) (string, error) {
 	if err := addModule(digest, s.Module); err != nil {
 		return "", fmt.Errorf("reading the build inputs of %s: %w", s.Title, err)
 	}
-	fmt.Fprintln(digest, s.Tags, s.LinkerFlags, packages(s.Programs))
+	fmt.Fprintln(digest, s.Tags, s.CompilerFlags, s.LinkerFlags, packages(s.Programs))
 	short := hex.EncodeToString(digest.Sum(nil))[:8]
 	return fmt.Sprintf("%s-%s-%s-%s-%s", s.Version, compiler.version, compiler.os, compiler.arch, short), nil
 }

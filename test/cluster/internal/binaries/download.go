@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -25,7 +26,7 @@ import (
 const longestSums = 1 << 20
 
 // ensureReleased returns the directory with the needed programs of the set's release, and downloads those that the
-// directory does not contain.
+// directory does not contain. After an error, the directory may contain some of them.
 func (c Cache) ensureReleased(ctx context.Context, s Set, machine toolchain) (folder string, err error) {
 	source := c.Source.orPublished()
 	files := s.Release(source, machine.os, machine.arch)
@@ -54,15 +55,21 @@ func (c Cache) ensureReleased(ctx context.Context, s Set, machine toolchain) (fo
 	return folder, errors.Join(err, unlock())
 }
 
-// downloadAll downloads programs to a temporary directory next to `folder`, and then moves them to `folder`. It reads
-// all checksums first, so that it detects an unusable server within seconds.
+// downloadAll downloads programs to a temporary directory next to `folder`, and then moves them to `folder`. After a
+// failure it asks that server for nothing more, so that a dead server costs seconds. The error has the reason for each
+// server.
 func (c Cache) downloadAll(ctx context.Context, s Set, from *downloader, files []File, folder string) error {
-	sums := make([]string, len(files))
-	for i, file := range files {
-		var err error
-		if sums[i], err = from.sum(ctx, file); err != nil {
-			return err
+	failed := map[string]error{}
+	sums := map[string]string{}
+	for _, file := range files {
+		if failed[file.Server] == nil {
+			sums[file.Name], failed[file.Server] = from.sum(ctx, file)
 		}
+	}
+	failures := func() error { return errors.Join(slices.Collect(maps.Values(failed))...) }
+	files = slices.DeleteFunc(files, func(file File) bool { return failed[file.Server] != nil })
+	if len(files) == 0 {
+		return failures()
 	}
 	staging := folder + ".partial"
 	if err := errors.Join(os.RemoveAll(staging), os.MkdirAll(staging, 0o750)); err != nil {
@@ -71,12 +78,12 @@ func (c Cache) downloadAll(ctx context.Context, s Set, from *downloader, files [
 	defer os.RemoveAll(staging)
 	fmt.Fprintf(c.Progress, "Downloading the release of %s into %s (once; about a minute, depending on the network)\n", s.Title, folder)
 	start := time.Now()
-	for i, file := range files {
-		if err := c.step(file.Name, func() error { return from.program(ctx, file, sums[i], staging) }); err != nil {
-			return err
+	for _, file := range files {
+		if failed[file.Server] == nil {
+			failed[file.Server] = c.step(file.Name, func() error { return from.program(ctx, file, sums[file.Name], staging) })
 		}
 	}
-	if err := move(staging, folder); err != nil {
+	if err := errors.Join(move(staging, folder), failures()); err != nil {
 		return err
 	}
 	fmt.Fprintf(c.Progress, "Downloaded in %.0f s, with verified checksums\n", time.Since(start).Seconds())

@@ -186,7 +186,7 @@ func TestUnusableReleaseIsBuilt(t *testing.T) {
 			b, p := newRelease(t)
 			p.answers[test.path] = test.answer
 			folder := b.ensure(t)
-			if got := b.builds(t); got != len(b.set.Programs) || !complete(folder, b.set) {
+			if got := b.builds(t); got != 1 || !complete(folder, b.set) {
 				t.Errorf("%d builds in %s", got, folder)
 			}
 			var reasons []string
@@ -196,7 +196,7 @@ func TestUnusableReleaseIsBuilt(t *testing.T) {
 				}
 			}
 			if len(reasons) != 1 || !strings.Contains(reasons[0], test.want) ||
-				!strings.Contains(reasons[0], "Building the programs from Go modules") {
+				!strings.Contains(reasons[0], " from Go modules") {
 				t.Errorf("reasons %q, want %q", reasons, test.want)
 			}
 			left, err := filepath.Glob(filepath.Join(b.cache.Folder, "*-release-*.partial"))
@@ -204,6 +204,27 @@ func TestUnusableReleaseIsBuilt(t *testing.T) {
 				t.Errorf("left: %v (%v)", left, err)
 			}
 		})
+	}
+}
+
+// If GitHub cannot be reached, only etcd is built.
+func TestOneServerFails(t *testing.T) {
+	b, _ := newRelease(t)
+	b.cache.Source.Etcd = "http://127.0.0.1:1"
+	folder := b.ensure(t)
+	for name, want := range map[string]string{
+		"etcd": "go.etcd.io/etcd/server/v3\n", "kube-apiserver": "released kube-apiserver",
+	} {
+		if data, err := os.ReadFile(filepath.Join(folder, name)); err != nil || string(data) != want {
+			t.Errorf("%s is %q (%v), want %q", name, data, err, want)
+		}
+	}
+	if want := "connection refused. Building etcd from Go modules"; !strings.Contains(b.progress.String(), want) {
+		t.Errorf("no %q in:\n%s", want, b.progress)
+	}
+	b.progress.Reset()
+	if again := b.ensure(t); again != folder || b.progress.Len() > 0 {
+		t.Errorf("the second call returns %q: %s", again, b.progress)
 	}
 }
 

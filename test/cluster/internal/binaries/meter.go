@@ -13,10 +13,8 @@ import (
 type meter struct {
 	out io.Writer
 	// packages are the packages of the set that are not compiled yet, and all is their number at the start.
-	packages map[string]bool
-	all      int
-	// program is the name of the program that is compiled.
-	program     string
+	packages    map[string]bool
+	all         int
 	start, next time.Time
 	partial     []byte
 	errors      bytes.Buffer
@@ -58,7 +56,7 @@ func (m *meter) report() {
 	m.next = now.Add(time.Second)
 	done := m.all - len(m.packages)
 	left := time.Duration(float64(now.Sub(m.start)) / float64(done) * float64(len(m.packages)))
-	fmt.Fprintf(m.out, "\r  %-24s %d of %d packages, at most %s left ", m.program, done, m.all, left.Round(time.Second))
+	fmt.Fprintf(m.out, "\r  packages                 %d of %d, at most %s left ", done, m.all, left.Round(time.Second))
 }
 
 // said returns the end of what is not the name of a package.

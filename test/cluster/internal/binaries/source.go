@@ -60,8 +60,9 @@ func (s Source) orPublished() Source {
 type File struct {
 	// Name is the name of the program.
 	Name string
-	// URL is the address of the file, and Sums is the address of a file with its SHA-256.
-	URL, Sums string
+	// Server is the base URL of the release. URL is the address of the file, and Sums is the address of a file with its
+	// SHA-256.
+	Server, URL, Sums string
 	// Member is the path of the program if the file is an archive.
 	Member string
 }
@@ -72,7 +73,7 @@ func (s Source) kubernetes(version, os, arch string, names ...string) []File {
 	var files []File
 	for _, name := range names {
 		url := fmt.Sprintf("%s/%s/bin/%s/%s/%s", s.Kubernetes, version, os, arch, name)
-		files = append(files, File{Name: name, URL: url, Sums: url + ".sha256"})
+		files = append(files, File{Name: name, Server: s.Kubernetes, URL: url, Sums: url + ".sha256"})
 	}
 	return files
 }
@@ -80,8 +81,8 @@ func (s Source) kubernetes(version, os, arch string, names ...string) []File {
 // etcd returns the archive of an etcd release.
 func (s Source) etcd(version, os, arch string) File {
 	folder := fmt.Sprintf("etcd-%s-%s-%s", version, os, arch)
+	release := s.Etcd + "/" + version + "/"
 	return File{
-		Name: "etcd", URL: s.Etcd + "/" + version + "/" + folder + ".tar.gz", Sums: s.Etcd + "/" + version + "/SHA256SUMS",
-		Member: folder + "/etcd",
+		Name: "etcd", Server: s.Etcd, URL: release + folder + ".tar.gz", Sums: release + "SHA256SUMS", Member: folder + "/etcd",
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 )
 
@@ -38,12 +39,21 @@ func fetchModules(ctx context.Context, s Set, programs []Program) ([]string, err
 	return strings.Fields(string(out)), nil
 }
 
-// build compiles one program, and writes the binary to `file`.
-func build(ctx context.Context, s Set, program Program, file string, m *meter) error {
-	_, err := goCommand(ctx, s, m, "build", "-v", "-trimpath", "-buildvcs=false", "-tags", s.Tags,
-		"-ldflags", s.LinkerFlags, "-o", file, program.Package)
-	if err != nil {
-		return fmt.Errorf("building %s of %s: %w", program.Name, s.Title, err)
+// build compiles programs with one command, so that the linker of one program does not delay the compiler of the next,
+// and writes the binaries to `folder`.
+func build(ctx context.Context, s Set, programs []Program, folder string, m *meter) error {
+	args := append([]string{
+		"build", "-v", "-trimpath", "-buildvcs=false", "-tags", s.Tags,
+		"-gcflags", s.CompilerFlags, "-ldflags", s.LinkerFlags, "-o", folder + string(filepath.Separator),
+	}, packages(programs)...)
+	if _, err := goCommand(ctx, s, m, args...); err != nil {
+		return fmt.Errorf("building %s of %s: %w", names(programs), s.Title, err)
+	}
+	for _, program := range programs {
+		err := os.Rename(filepath.Join(folder, program.executable()), filepath.Join(folder, program.Name))
+		if err != nil {
+			return fmt.Errorf("naming %s of %s: %w", program.Name, s.Title, err)
+		}
 	}
 	return nil
 }
