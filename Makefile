@@ -12,6 +12,9 @@ MAKEFLAGS += --no-print-directory --no-builtin-rules
 GO ?= go
 # Without paths in the binaries, the build cache serves every checkout of this repository.
 export GOFLAGS ?= -trimpath
+# Without cgo, the operator, its tests and the API server share packages in the build cache. Only the race detector
+# needs cgo.
+export CGO_ENABLED := 0
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 CACHE := .cache
 BIN := $(CACHE)/bin
@@ -56,9 +59,7 @@ install: ## Install the operator from this checkout into your cluster [IMAGE=lla
 	@kubectl kustomize config/$(if $(OVERLAY),overlays/$(OVERLAY),default) | \
 		sed 's|image: llama-stack-k8s-operator:dev$$|image: $(IMAGE)|' | kubectl apply --server-side --filename=-
 
-# Without cgo, the operator and the API server share packages in the build cache.
 .PHONY: demo
-demo: export CGO_ENABLED := 0
 demo: ## Show what the operator makes of a stack, and run both on a control plane [NODE=1: in pods, with an answer of a model; as root]
 	@hack/demo check $(if $(NODE),node)
 	@$(GO) run ./hack/explain config/samples/v1alpha2-simple.yaml $(CACHE)/demo/config.yaml
@@ -74,7 +75,7 @@ test: cluster-tool $(BIN)/gotestsum $(BIN)/helm chart manifests reference ## Run
 	@export $(ASSETS); mkdir -p $(CACHE)/test; race="$(RACE_FLAG)"; status=0; \
 	[ -n "$$race" ] || echo "There is no C compiler: the packages with goroutines are tested without the race detector."; \
 	MIN_COVERAGE=$(MIN_COVERAGE) hack/test test-unit $(COVERED) || status=1; \
-	$(GO) build $$race $(RACE) $(PARTLY_RACE); \
+	CGO_ENABLED=$${race:+1} $(GO) build $$race $(RACE) $(PARTLY_RACE); \
 	MODULES="$(TEST_MODULES)" hack/test test -p=2 -parallel=4 -timeout=30m $(OTHERS) \
 		-- -p=1 -timeout=30m -skip='$(RACE_TESTS)' $(PARTLY_RACE) -- $(call race_tests,$$race) || status=1; \
 	exit $$status
