@@ -62,7 +62,7 @@ install: ## Install the operator from this checkout into your cluster [IMAGE=lla
 .PHONY: demo
 demo: ## Show what the operator makes of a stack, and run both on a control plane [NODE=1: in pods, with an answer of a model; as root]
 	@hack/demo check $(if $(NODE),node)
-	@$(GO) run ./hack/explain config/samples/v1alpha2-simple.yaml $(CACHE)/demo/config.yaml
+	@GOGC=400 $(GO) run ./hack/explain config/samples/v1alpha2-simple.yaml $(CACHE)/demo/config.yaml
 	@$(MAKE) --no-print-directory cluster-tool $(if $(NODE),node-packages)
 	@$(BIN)/cluster run $(if $(NODE),--node,--with=) -- hack/demo
 
@@ -75,7 +75,7 @@ test: cluster-tool $(BIN)/gotestsum $(BIN)/helm chart manifests reference ## Run
 	@export $(ASSETS); mkdir -p $(CACHE)/test; race="$(RACE_FLAG)"; status=0; \
 	[ -n "$$race" ] || echo "There is no C compiler: the packages with goroutines are tested without the race detector."; \
 	MIN_COVERAGE=$(MIN_COVERAGE) hack/test test-unit $(COVERED) || status=1; \
-	CGO_ENABLED=$${race:+1} $(GO) build $$race $(RACE) $(PARTLY_RACE); \
+	CGO_ENABLED=$${race:+1} GOGC=400 $(GO) build $$race $(RACE) $(PARTLY_RACE); \
 	MODULES="$(TEST_MODULES)" hack/test test -p=2 -parallel=4 -timeout=30m $(OTHERS) \
 		-- -p=1 -timeout=30m -skip='$(RACE_TESTS)' $(PARTLY_RACE) -- $(call race_tests,$$race) || status=1; \
 	exit $$status
