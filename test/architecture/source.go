@@ -23,7 +23,7 @@ const (
 	MaxImports       = 20
 )
 
-// wide are the packages that may import more than MaxImports packages, because their task is to put the others together.
+// wide are the packages that may import more than MaxImports packages, because they put the others together.
 var wide = map[string]int{
 	"internal/cli":                 21, // one for each subcommand
 	"internal/core/plan":           21, // turns everything that is known of a stack into its objects

@@ -142,8 +142,8 @@ func TestOverlong(t *testing.T) {
 		files[len(files)-1].Imports = append(files[len(files)-1].Imports, fmt.Sprint(i))
 	}
 	want := []string{
-		"internal/cli (imports)", "internal/divided/b.go", "internal/divided/part (code)", "internal/long", "internal/long/a.go: G",
-		"internal/long/b.go", "internal/top (imports)",
+		"internal/cli (imports)", "internal/divided/b.go", "internal/divided/part (code)", "internal/long",
+		"internal/long/a.go: G", "internal/long/b.go", "internal/top (imports)",
 	}
 	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(overlong(files)))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

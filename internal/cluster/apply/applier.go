@@ -131,7 +131,7 @@ func refuse(owner Owner, desired Desired) (refusal, err error) {
 		return conflict, nil
 	}
 	if wanted := desired.Wanted.Object; wanted["immutable"] == true && // the data of an immutable object never changes
-		!(equal(wanted["data"], live.Object["data"]) && equal(wanted["binaryData"], live.Object["binaryData"])) {
+		(!equal(wanted["data"], live.Object["data"]) || !equal(wanted["binaryData"], live.Object["binaryData"])) {
 		conflict.Differs = true
 		return conflict, nil
 	}
