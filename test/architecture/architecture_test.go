@@ -138,30 +138,62 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// createsDeployment matches a variable that a client can read Deployments into.
-var createsDeployment = regexp.MustCompile(`(appsv1\.Deployment(List)?\{)|(var \w+ appsv1\.Deployment)|(new\(appsv1\.Deployment)`)
-
-// Deployments are read in one package of the command line and in one of the operator. The other packages get them as
-// facts, so that all commands handle a missing permission and a missing Deployment in the same way.
-func TestOnlyTheReadersReadDeployments(t *testing.T) {
-	var readers []string
+// Some rules about a stack are in one place, so that the operator, the webhook and all commands conclude the same. The
+// facts that they use are read in one package of the command line and in one of the operator.
+func TestOnePlace(t *testing.T) {
 	root := os.DirFS("../..")
 	files := product(t)
-	for i := range files {
-		file := &files[i]
-		if rule, _ := find(Rules, file.Package()); rule.Kind != IO {
-			continue
+	for what, tc := range map[string]struct {
+		code     string
+		packages []string
+		pure     bool // includes pure packages
+	}{
+		"reads Deployments": {
+			`(appsv1\.Deployment(List)?\{)|(var \w+ appsv1\.Deployment)|(new\(appsv1\.Deployment)`,
+			[]string{"internal/cli/app/kube", "internal/operator/controller"},
+			false,
+		},
+		"decides which ConfigMap of another namespace may be read": {
+			`names\.AllowsNamespace\(|\.Record\.Elsewhere`, []string{"internal/core/facts"}, true,
+		},
+		"decides whether the certificate in a Secret is usable": {
+			`cabundle\.CheckSecret\(`, []string{"internal/core/facts"}, true,
+		},
+		"asks whether a running stack keeps its base": {`\.KeepsBase\(`, []string{"internal/core/plan"}, true},
+		"decides whether a stack was created as v1alpha1": {
+			`== names\.CompatV1Alpha1`, []string{"internal/core/profile", "internal/migrate/convert"}, true,
+		},
+	} {
+		var found []string
+		for i := range files {
+			file := &files[i]
+			if rule, _ := find(Rules, file.Package()); rule.Kind != IO && !tc.pure {
+				continue
+			}
+			text, err := fs.ReadFile(root, file.Path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if regexp.MustCompile(tc.code).Match(text) && !slices.Contains(found, file.Package()) {
+				found = append(found, file.Package())
+			}
 		}
-		text, err := fs.ReadFile(root, file.Path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if createsDeployment.Match(text) && !slices.Contains(readers, file.Package()) {
-			readers = append(readers, file.Package())
+		if diff := cmp.Diff(tc.packages, found); diff != "" {
+			t.Errorf("the code that %s (-want +got):\n%s", what, diff)
 		}
 	}
-	if diff := cmp.Diff([]string{"internal/cli/app/kube", "internal/operator/controller"}, readers); diff != "" {
-		t.Errorf("packages that read Deployments (-want +got):\n%s", diff)
+}
+
+// The folder of a package decides what the package may import, so a new one needs no row.
+func TestNewPackagesNeedNoRow(t *testing.T) {
+	for tree, kind := range map[string]Kind{
+		"api": API, "internal/core": Pure, "internal/core/stackconfig": Pure, "internal/migrate": Pure,
+		"internal/cluster": IO, "internal/operator": IO, "internal/cli": IO, "internal/cli/app": IO,
+	} {
+		rule, found := find(Rules, tree+"/new")
+		if !found || rule.Path != tree+"/..." || rule.Kind != kind {
+			t.Errorf("%s/new has the row %+v", tree, rule)
+		}
 	}
 }
 

@@ -123,7 +123,7 @@ func (d *differ) edit(
 		return sides, err
 	}
 	if claim != nil {
-		sides.After.Volume(running, next, claim)
+		sides.Volume(next, claim)
 	}
 	return sides, compare.Try(ctx, d.reader.Cluster,
 		compare.Planned{Stack: next, Outcome: &sides.After}, compare.Planned{Stack: running, Outcome: &sides.Before})

@@ -38,7 +38,10 @@ func Choose(pods []corev1.Pod, options Options) ([]Target, error) {
 	if len(pods) == 0 {
 		return nil, errors.New("the stack has no pods; to find the reason, run kubectl llamastack status")
 	}
-	slices.SortFunc(pods, byRank)
+	slices.SortFunc(pods, func(a, b corev1.Pod) int { // pods with the same rank by age, the newest first
+		return cmp.Or(cmp.Compare(rank(&a), rank(&b)), b.CreationTimestamp.Compare(a.CreationTimestamp.Time),
+			cmp.Compare(a.Name, b.Name))
+	})
 	var targets []Target
 	var missing error
 	for i := range pods {
@@ -59,12 +62,6 @@ func Choose(pods []corev1.Pod, options Options) ([]Target, error) {
 	}
 	slices.SortFunc(targets, func(a, b Target) int { return cmp.Compare(a.Pod, b.Pod) })
 	return targets, nil
-}
-
-// byRank orders pods by rank. Pods with the same rank are ordered by age, the newest first.
-func byRank(a, b corev1.Pod) int {
-	return cmp.Or(cmp.Compare(rank(&a), rank(&b)), b.CreationTimestamp.Compare(a.CreationTimestamp.Time),
-		cmp.Compare(a.Name, b.Name))
 }
 
 // rank returns 0 for a pod that is not ready, 1 for a ready pod, and 2 for a pod that is being deleted.

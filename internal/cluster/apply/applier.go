@@ -130,7 +130,8 @@ func refuse(owner Owner, desired Desired) (refusal, err error) {
 	if !owner.owns(live) && !owner.Adopts(live) {
 		return conflict, nil
 	}
-	if desired.Wanted.Object["immutable"] == true && !sameContent(desired.Wanted, live) {
+	if wanted := desired.Wanted.Object; wanted["immutable"] == true && // the data of an immutable object never changes
+		(!equal(wanted["data"], live.Object["data"]) || !equal(wanted["binaryData"], live.Object["binaryData"])) {
 		conflict.Differs = true
 		return conflict, nil
 	}
@@ -157,10 +158,4 @@ func content(object client.Object, kind schema.GroupVersionKind) (*unstructured.
 	plain := &unstructured.Unstructured{Object: fields}
 	plain.SetGroupVersionKind(kind)
 	return plain, nil
-}
-
-// sameContent reports whether two objects have the same data, which can never change in an immutable object.
-func sameContent(wanted, live *unstructured.Unstructured) bool {
-	return equal(wanted.Object["data"], live.Object["data"]) &&
-		equal(wanted.Object["binaryData"], live.Object["binaryData"])
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/profile"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/volume"
 )
 
 // runningStack returns the running stack that has the name and the namespace of s, and false if there is none.
@@ -92,6 +93,21 @@ func Since(previous, m *dryrun.Manifests, s dryrun.Stack) Sides {
 	s = withCompat(s, running)
 	sides := Sides{Running: running, Annotations: s.Object.Annotations, Input: Input{Exists: true}}
 	sides.Before, sides.After = previous.PlanChange(running, m, s)
-	sides.After.Volume(running, s, nil)
+	sides.Volume(s, nil)
 	return sides
+}
+
+// Volume adds the errors and warnings about the change to the volume of an edited stack. A nil claim means that the
+// PersistentVolumeClaim is not known.
+func (c *Sides) Volume(s dryrun.Stack, claim *corev1.PersistentVolumeClaim) {
+	if !c.Running.Decoded || !s.Decoded {
+		return
+	}
+	problems, warnings := volume.Change(c.Running.Object, s.Object, claim)
+	for _, text := range problems {
+		c.After.Errors = append(c.After.Errors, s.Named(text))
+	}
+	for _, text := range warnings {
+		c.After.Warnings = append(c.After.Warnings, s.Named(text))
+	}
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/draft"
 )
 
 // trust returns the certificate authorities that the server of a stack trusts.
@@ -82,7 +81,7 @@ func missingKey(use intent.ConfigMapUse, files map[string][]byte) error {
 		return fmt.Errorf("%s: ConfigMap %q has no keys; add the key %q", path, use.Name, keys[i])
 	}
 	return fmt.Errorf("%s: ConfigMap %q has no key %q; add the key to the ConfigMap, or use one of its keys: %s", path,
-		use.Name, keys[i], draft.Listed(slices.Sorted(maps.Keys(files))))
+		use.Name, keys[i], intent.Listed(slices.Sorted(maps.Keys(files))))
 }
 
 // serving returns the certificate of a stack's server. It returns nil if the spec does not refer to a certificate, or

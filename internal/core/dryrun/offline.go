@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/bounds"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/facts"
@@ -18,7 +16,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/retention"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/validate"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/volume"
 )
 
 // Outcome is the result of the pipeline for one stack: the plan, and messages. Plan is nil if the stack cannot be
@@ -264,17 +261,4 @@ func (m *Manifests) Unreadable(object *v1alpha2.LlamaStackDistribution) []string
 		}
 	}
 	return found
-}
-
-// Volume adds the errors and warnings about a change to the volume of a stack. A nil claim means that the
-// PersistentVolumeClaim is not known.
-func (o *Outcome) Volume(before, after Stack, claim *corev1.PersistentVolumeClaim) {
-	if !before.Decoded || !after.Decoded {
-		return
-	}
-	var found Outcome
-	found.Errors, found.Warnings = volume.Change(before.Object, after.Object, claim)
-	found.rename(after.Named)
-	o.Errors = append(o.Errors, found.Errors...)
-	o.Warnings = append(o.Warnings, found.Warnings...)
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/draft"
 )
 
 // unreadReferences returns notes about the CA bundle and the Secrets that the files do not contain. It returns no notes
@@ -63,7 +62,7 @@ func keysOf(secrets map[string][]string) string {
 		keys := slices.Compact(slices.Sorted(slices.Values(secrets[name])))
 		texts = append(texts, fmt.Sprintf("%s (%s)", name, strings.Join(keys, ", ")))
 	}
-	return draft.Listed(texts)
+	return intent.Listed(texts)
 }
 
 // sourceDoes returns the subject of a sentence about the source of the objects, with its verb.

@@ -95,6 +95,17 @@ func BoundedTexts(texts []string) []string {
 	return texts
 }
 
+// maxListed is the maximum number of names that a message lists.
+const maxListed = 20
+
+// Listed joins names for a message.
+func Listed(names []string) string {
+	if more := len(names) - maxListed; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxListed], ", "), more)
+	}
+	return strings.Join(names, ", ")
+}
+
 // Messages returns the messages of the errors in a list, one per line, without duplicates.
 func Messages(errs field.ErrorList) string {
 	lines, seen := make([]string, 0, len(errs)), make(map[string]bool, len(errs))

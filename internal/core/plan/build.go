@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan/servicelinks"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan/environment"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig"
@@ -263,7 +263,7 @@ func (p *Plan) mount(in Input, data []byte, digest string) {
 // render renders the objects and the record of their Deployment.
 func (p *Plan) render(in Input) error {
 	p.input.Secrets = variables(p.Env)
-	p.input.ServiceLinks = servicelinks.Enabled(p.input, p.generated())
+	p.input.ServiceLinks = environment.ServiceLinks(p.input, p.generated())
 	inputs := p.inputs(in)
 	var err error
 	if p.input.Inputs, err = rollout.Digest(inputs, in.References); err != nil {

@@ -3,7 +3,6 @@ package plan
 import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render/ingresscontroller"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/yamlnode"
 )
 
@@ -21,13 +20,14 @@ func (p *Plan) exposureWarnings() {
 		p.warn(path, "the server gets the generated host name %q, which has no DNS record: set hostname, or ask an administrator to set "+
 			"domain under ingress in the operator's ConfigMap", p.Hostname)
 	}
-	class, stack, namespace := render.IngressClass(p.input), p.input.Stack.Name, p.input.Stack.Namespace
+	class, annotated, verifies := render.IngressTLS(p.input)
+	stack, namespace := p.input.Stack.Name, p.input.Stack.Namespace
 	switch ingress := p.Exposure.Kind == "Ingress"; {
 	case !p.ServesTLS:
-	case ingress && !ingresscontroller.SupportsBackendTLS(class):
+	case ingress && !annotated:
 		p.warn(path, "the server uses HTTPS, and the operator does not set an annotation that makes the controller of ingress class %q connect to the server over HTTPS: "+
 			"find this annotation in the controller's documentation, and set it in spec.networking.expose.annotations", class)
-	case ingress && ingresscontroller.VerifiesBackendTLS(class):
+	case ingress && verifies:
 		p.warn(path, "the server uses HTTPS, and Traefik verifies the server's certificate: create a traefik.io/v1alpha1 ServersTransport in namespace %q; "+
 			"set its serverName to a name in the certificate, and add to its rootCAs a Secret that contains the CA certificate under %s; then run "+
 			"kubectl annotate service %s --namespace %s traefik.ingress.kubernetes.io/service.serverstransport=%s-NAME@kubernetescrd, where NAME is the name of the ServersTransport",

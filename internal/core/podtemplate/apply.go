@@ -39,8 +39,8 @@ func merge(template *corev1ac.PodTemplateSpecApplyConfiguration, patch []byte, p
 	if len(errs) > 0 {
 		return nil, errs
 	}
-	before, err := fieldsOf(template)
-	if err != nil {
+	before := map[string]any{}
+	if err := convert(template, &before); err != nil {
 		return nil, broken(path, err)
 	}
 	original := runtime.DeepCopyJSON(before) // the merge changes both of its arguments
@@ -101,11 +101,6 @@ func serverFirst(template map[string]any, server string) {
 func broken(path *field.Path, err error) field.ErrorList {
 	return field.ErrorList{field.Invalid(path, field.OmitValueType{},
 		fmt.Sprintf("is not a patch for a pod template: %v", err))}
-}
-
-func fieldsOf(template *corev1ac.PodTemplateSpecApplyConfiguration) (map[string]any, error) {
-	fields := map[string]any{}
-	return fields, convert(template, &fields)
 }
 
 // convert converts a value to another type with the same JSON form.

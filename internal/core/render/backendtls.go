@@ -7,9 +7,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render/ingresscontroller"
 )
 
-// IngressClass returns the class of the stack's Ingress. An empty string means that the Ingress has the cluster's
+// ingressClass returns the class of the stack's Ingress. An empty string means that the Ingress has the cluster's
 // default class, or that the stack is not exposed.
-func IngressClass(in Input) string {
+func ingressClass(in Input) string {
 	if in.Expose == nil {
 		return ""
 	}
@@ -22,7 +22,14 @@ func backendTLS(in Input) (ingress, service map[string]string) {
 	if !PodsServeTLS(in) || of(in).PlainIngress || !exposedBy(in, ingressKind) {
 		return nil, nil
 	}
-	return ingresscontroller.BackendTLS(IngressClass(in), names.Service(in.Stack.Name))
+	return ingresscontroller.BackendTLS(ingressClass(in), names.Service(in.Stack.Name))
+}
+
+// IngressTLS returns the class of the stack's Ingress, and reports whether an annotation makes the controller of this
+// class connect to the server over HTTPS, and whether the controller then verifies the certificate of the server.
+func IngressTLS(in Input) (class string, annotated, verifies bool) {
+	class = ingressClass(in)
+	return class, ingresscontroller.SupportsBackendTLS(class), ingresscontroller.VerifiesBackendTLS(class)
 }
 
 // ingressTLSSecret returns the Secret with the certificate of an Ingress: the Secret that the spec names for the

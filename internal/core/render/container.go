@@ -40,7 +40,7 @@ func serverContainer(
 		WithVolumeMounts(mounts...).
 		WithSecurityContext(containerSecurity(in)).
 		WithStartupProbe(startupProbe(in)).
-		WithReadinessProbe(readinessProbe(in)).
+		WithReadinessProbe(health(in).WithPeriodSeconds(readinessPeriod).WithFailureThreshold(readinessFailures)).
 		WithLivenessProbe(livenessProbe(port))
 	setPullPolicy(container, intent.Overrides(&in.Stack.Spec).ImagePullPolicy)
 	return container, setEnvironment(in, container)

@@ -23,7 +23,7 @@ func ingress(in Input) (*networkingv1ac.IngressApplyConfiguration, error) {
 		rule.WithHost(host)
 	}
 	spec := networkingv1ac.IngressSpec().WithRules(rule)
-	if class := IngressClass(in); class != "" {
+	if class := ingressClass(in); class != "" {
 		spec.WithIngressClassName(class)
 	}
 	if secret := ingressTLSSecret(in); secret != "" {

@@ -37,10 +37,6 @@ func startupProbe(in Input) *corev1ac.ProbeApplyConfiguration {
 	return health(in).WithPeriodSeconds(period).WithFailureThreshold(startupSeconds / period)
 }
 
-func readinessProbe(in Input) *corev1ac.ProbeApplyConfiguration {
-	return health(in).WithPeriodSeconds(readinessPeriod).WithFailureThreshold(readinessFailures)
-}
-
 func livenessProbe(port int32) *corev1ac.ProbeApplyConfiguration {
 	return corev1ac.Probe().
 		WithTCPSocket(corev1ac.TCPSocketAction().WithPort(intstr.FromInt32(port))).

@@ -5,20 +5,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/draft"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/provider"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/schema"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/storage"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/yamlnode"
 )
 
-// addMissing adds the stores that the release requires, and the APIs that providers need and that the user did not
-// disable. The server does not start with some of the shipped configurations, and a user's provider may need an API
-// that a small base does not have. addMissing warns about stores and providers that it adds.
-func addMissing(d *draft.Draft) {
-	addAPIs(d)
-	// An added API may require a further store.
-	storage.AddRequired(d)
-}
-
-// addAPIs adds the APIs that providers need.
+// addAPIs adds the APIs that providers need and that the user did not disable, and warns about the providers that it
+// adds. The server does not start with some of the shipped configurations, and a user's provider may need an API that a
+// small base does not have.
 func addAPIs(d *draft.Draft) {
 	// An added API may require further APIs. A chain of requirements cannot be longer than the number of APIs.
 	for range d.Release.APIs() {

@@ -69,7 +69,7 @@ func keepRequired(d *draft.Draft) map[*draft.Provider]bool {
 		if e.Path() == nil {
 			api := draft.APIField(e.API)
 			d.Warnf(intent.BaseProvidersPath, "keeps the base's provider %s/%s, because these providers need the API %s: "+
-				"%s; to replace the base's provider, add a provider to spec.providers.%s", api, e.ID, api, draft.Listed(k.needs[e]), api)
+				"%s; to replace the base's provider, add a provider to spec.providers.%s", api, e.ID, api, intent.Listed(k.needs[e]), api)
 		}
 	}
 	return all

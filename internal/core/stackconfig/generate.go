@@ -62,7 +62,10 @@ var steps = []step{
 	// removes disabled APIs and providers, with the references to them
 	{"disable", func(r *run) { disable(r.draft, r.dropped) }},
 	// adds the stores and APIs that the server needs to start
-	{"add-missing", func(r *run) { addMissing(r.draft) }},
+	{"add-missing", func(r *run) {
+		addAPIs(r.draft)
+		storage.AddRequired(r.draft) // an added API may require a further store
+	}},
 	// sets the port, the host and the workers
 	{"server", func(r *run) { server(r.draft) }},
 	// applies the settings and removeSettings of the spec

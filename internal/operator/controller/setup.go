@@ -95,7 +95,7 @@ func newReconciler(
 		configMaps: configMaps,
 		planner: planning.New(planning.Options{
 			Cache: indexed, Direct: options.Direct, ConfigMaps: configMaps, Settings: config,
-			Hosts: stacks.Hosts, References: stacks.References,
+			Hosts: stacks.Hosts, Watch: stacks.References.Set,
 			DigestKeys:    resolve.NewDigestKeys(options.Direct, options.OperatorNamespace),
 			RelatedImages: options.RelatedImages, Version: options.OperatorVersion, OpenShift: options.OpenShift,
 			Now: time.Now, Configure: plan.Configure,

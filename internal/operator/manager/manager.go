@@ -150,7 +150,7 @@ const cacheSyncTimeout = 100 * 365 * 24 * time.Hour
 func managerOptions(scheme *runtime.Scheme, options Options) ctrl.Options {
 	return ctrl.Options{
 		Scheme:                        scheme,
-		Cache:                         cacheOptions(options.WatchNamespaces),
+		Cache:                         caches.Options(options.WatchNamespaces),
 		Metrics:                       metricsOptions(options),
 		HealthProbeBindAddress:        options.HealthProbeBindAddress,
 		LeaderElection:                options.LeaderElect,

@@ -10,6 +10,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/migration/watcher"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/caches"
 )
 
 const definitionKind = "CustomResourceDefinition"
@@ -21,7 +22,7 @@ func addDefinition(mgr ctrl.Manager, config *rest.Config, options Options) (cach
 		return nil, nil //nolint:nilnil // see above
 	}
 	return addCache(mgr, config, "the CustomResourceDefinition of stacks",
-		definitionOptions(names.CustomResourceDefinition))
+		caches.DefinitionOptions(names.CustomResourceDefinition))
 }
 
 // addMigration adds the leader's task to store every stack in the storage version of the definition. The task needs the

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	stdlog "log"
 	"runtime/debug"
 
 	"github.com/spf13/pflag"
@@ -45,7 +46,8 @@ func run(ctx context.Context, args []string, version string, getenv func(string)
 		return fmt.Errorf("find the API server: %w", err)
 	}
 	klog.SetLogger(logger)
-	redirectStandardLog(logger.WithName("server"))
+	stdlog.SetFlags(0)
+	stdlog.SetOutput(newStandardLog(logger.WithName("server")))
 	return start(ctx, config, options, version, getenv)
 }
 

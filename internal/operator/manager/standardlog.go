@@ -2,7 +2,6 @@ package manager
 
 import (
 	"bytes"
-	stdlog "log"
 	"strings"
 	"sync/atomic"
 
@@ -31,12 +30,6 @@ type standardLog struct {
 	log     logr.Logger
 	limit   *rate.Limiter
 	dropped atomic.Int64
-}
-
-// redirectStandardLog redirects the standard logger of this process to log.
-func redirectStandardLog(log logr.Logger) {
-	stdlog.SetFlags(0)
-	stdlog.SetOutput(newStandardLog(log))
 }
 
 func newStandardLog(log logr.Logger) *standardLog {

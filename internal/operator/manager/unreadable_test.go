@@ -22,6 +22,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/quantity"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/validate"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/caches"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
@@ -43,7 +44,7 @@ func TestCacheOfUnreadableStacks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	options := cacheOptions(nil)
+	options := caches.Options(nil)
 	options.Scheme, options.ByObject = scheme, nil
 	found, err := cache.New(config, options)
 	if err != nil {

@@ -32,18 +32,14 @@ func Parts(message string) (remedy, rest string) {
 	clauses := split(message)
 	var remedies, others []string
 	for i, clause := range clauses {
-		if i > 0 && isRemedy(clause) && (len(remedies) > 0 || !back.MatchString(clause)) {
+		word, _, _ := strings.Cut(clause, " ")
+		if i > 0 && slices.Contains(verbs, word) && (len(remedies) > 0 || !back.MatchString(clause)) {
 			remedies = append(remedies, clause)
 		} else {
 			others = append(others, clause)
 		}
 	}
 	return strings.Join(remedies, "; "), strings.Join(others, "; ")
-}
-
-func isRemedy(clause string) bool {
-	word, _, _ := strings.Cut(clause, " ")
-	return slices.Contains(verbs, word)
 }
 
 // split splits a message at semicolons outside of quotes and parentheses.

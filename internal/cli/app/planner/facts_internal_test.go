@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,6 +21,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/document"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/facts"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/hostname"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
@@ -51,10 +53,23 @@ func TestSamePlan(t *testing.T) {
 	}
 }
 
+// TestSamePlanWithoutHostName is like TestSamePlan, for a stack whose host name another stack has.
+func TestSamePlanWithoutHostName(t *testing.T) {
+	const spec = `{distribution: {name: starter}, networking: {expose: {hostname: llama.example.com}}}`
+	other := testutil.NewStack(t, spec)
+	other.Namespace, other.Name, other.UID = "theirs", "other", "uid-of-other"
+	other.Status.RouteURL = "http://llama.example.com"
+	samePlan{others: []client.Object{other}, owner: &hostname.Owner{
+		Host: "llama.example.com", Namespace: "theirs", Name: "other",
+	}}.check(t, []byte("{apiVersion: llamastack.io/v1alpha2, kind: LlamaStackDistribution, metadata: {name: my}, spec: "+spec+"}"))
+}
+
 // samePlan is a cluster for which two plans of a stack are compared.
 type samePlan struct {
 	config operatorconfig.Config
 	serves []schema.GroupVersionKind
+	others []client.Object
+	owner  *hostname.Owner
 }
 
 func (c samePlan) check(t *testing.T, manifests []byte) {
@@ -62,7 +77,8 @@ func (c samePlan) check(t *testing.T, manifests []byte) {
 	m := dryrun.Gather(document.Parse("case.yaml", manifests, false), "team")
 	scheme, err := testutil.NewScheme()
 	must(t, err)
-	var objects []client.Object
+	m.HostOwner = c.owner
+	objects := slices.Clone(c.others)
 	for key, object := range m.ConfigMaps {
 		object.Namespace = key.Namespace
 		objects = append(objects, object)

@@ -7,6 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/envref"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/draft"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/schema"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/storage"
@@ -101,7 +102,7 @@ func (c *checker) backendsIn(node *yaml.Node, path *yamlnode.Path, backends *yam
 	if node.Kind == yaml.MappingNode {
 		if name := yamlnode.Text(node, "backend"); name != "" && !envref.In(name) && backends.Get(name) == nil {
 			c.failAt(at.Key("backend").String(), func() string {
-				return fmt.Sprintf("%q is not a backend in storage.backends; available: %s", name, draft.Listed(yamlnode.Keys(backends.Mapping())))
+				return fmt.Sprintf("%q is not a backend in storage.backends; available: %s", name, intent.Listed(yamlnode.Keys(backends.Mapping())))
 			})
 		}
 		for i := 0; i+1 < len(node.Content); i += 2 {

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/draft"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/yamlnode"
 )
@@ -18,7 +19,7 @@ func (m *Missing) Names() string {
 	for i, e := range m.by {
 		names[i] = draft.APIField(e.API) + "/" + e.ID
 	}
-	return draft.Listed(names)
+	return intent.Listed(names)
 }
 
 // MissingAPIs returns the APIs that enabled providers require and that the configuration does not have, in the order of

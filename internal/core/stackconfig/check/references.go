@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/envref"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/draft"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/yamlnode"
@@ -138,7 +139,7 @@ func (c *checker) resourceReference(reference release.Reference, setting *yaml.N
 	}
 	if len(ids) > 0 && !slices.Contains(ids, id) {
 		c.failAt(reference.Path, func() string {
-			return fmt.Sprintf("%q is not one of the %s; available: %s", id, reference.Resource, draft.Listed(ids))
+			return fmt.Sprintf("%q is not one of the %s; available: %s", id, reference.Resource, intent.Listed(ids))
 		})
 	}
 }

@@ -2,7 +2,6 @@ package draft
 
 import (
 	"fmt"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -11,12 +10,9 @@ import (
 
 // These limits keep the report small. A configuration can contain as many mistakes as values, and the status has no
 // room for all of them. A user can fix the first ones and generate the configuration again.
-const (
-	// maxFindings is the maximum number of errors, and of warnings of each kind, that one run reports.
-	maxFindings = intent.MaxErrors
-	// maxListed is the maximum number of names that a message lists.
-	maxListed = 20
-)
+//
+// maxFindings is the maximum number of errors, and of warnings of each kind, that one run reports.
+const maxFindings = intent.MaxErrors
 
 // tally counts findings, including those that are not reported.
 type tally struct {
@@ -95,14 +91,6 @@ func (d *Draft) countRest() {
 			})
 		}
 	}
-}
-
-// Listed joins names for a message.
-func Listed(names []string) string {
-	if more := len(names) - maxListed; more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxListed], ", "), more)
-	}
-	return strings.Join(names, ", ")
 }
 
 // ErrorsFull reports whether the error limit is reached. If it is, the caller need not build a message.

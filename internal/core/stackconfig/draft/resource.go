@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/envref"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/yamlnode"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/suggest"
@@ -58,7 +59,7 @@ func (d *Draft) AvailableProviders(api string) string {
 	if len(all) == 0 {
 		return "none"
 	}
-	return Listed(all)
+	return intent.Listed(all)
 }
 
 func (d *Draft) referable(api string) []string {

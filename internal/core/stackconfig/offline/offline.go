@@ -144,12 +144,12 @@ func baseNeeds(calls, loads []string) []need {
 	if len(calls) > 0 {
 		found = append(found, need{path: offline, message: fmt.Sprintf(
 			"providers in the base configuration call public services that an offline cluster cannot reach: %s; disable these providers in spec.disabled, or configure your own endpoints for these providers",
-			draft.Listed(calls))})
+			intent.Listed(calls))})
 	}
 	if len(loads) > 0 {
 		found = append(found, need{path: offline, message: fmt.Sprintf(
 			"these providers in the base configuration download files on first use: %s; provide the files from huggingface.co through spec.modelFiles.huggingFaceCache, or disable the providers in spec.disabled",
-			draft.Listed(loads))})
+			intent.Listed(loads))})
 	}
 	return found
 }

@@ -100,7 +100,7 @@ func (s *storageWriter) ofFamily(family string) []string {
 	var found []string
 	for i := 0; i+1 < len(s.backends.Content); i += 2 {
 		name := s.backends.Content[i].Value
-		if familyOf(s.backends.Content[i+1]) != family {
+		if of, _, _ := strings.Cut(yamlnode.Text(s.backends.Content[i+1], "type"), "_"); of != family {
 			continue
 		}
 		if name == defaultName(family) {
@@ -110,12 +110,6 @@ func (s *storageWriter) ofFamily(family string) []string {
 		}
 	}
 	return found
-}
-
-// familyOf returns the family of a backend in the configuration.
-func familyOf(backend *yaml.Node) string {
-	family, _, _ := strings.Cut(yamlnode.Text(backend, "type"), "_")
-	return family
 }
 
 func (s *storageWriter) removeBackends(gone map[string]bool) {

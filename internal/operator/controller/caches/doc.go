@@ -1,3 +1,3 @@
-// Package caches knows what the controller's caches contain: the watched kinds, their indexes, and the kinds that some
-// clusters do not serve.
+// Package caches knows what the caches contain: the watched kinds, what is kept of each object, the indexes, and the
+// kinds that some clusters do not serve.
 package caches

@@ -32,7 +32,7 @@ func (p *Planner) ReadConfigMaps(
 	for _, use := range uses {
 		watched = append(watched, use.Here())
 	}
-	p.References.Set(client.ObjectKeyFromObject(stack), wishes.Secrets, watched)
+	p.Watch(client.ObjectKeyFromObject(stack), wishes.Secrets, watched)
 	contents, err := p.ConfigMaps.Get(ctx, client.ObjectKeyFromObject(stack), uses, budget)
 	found := ConfigMaps{Contents: contents}
 	if err == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -11,10 +12,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/share"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/facts"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/hosts"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/images"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/watch"
 )
 
 // Options configures a Planner.
@@ -24,8 +25,9 @@ type Options struct {
 	ConfigMaps    *resolve.ConfigMaps
 	DigestKeys    *resolve.DigestKeys
 	// Settings reads the operator's ConfigMap.
-	Settings      *resolve.OperatorConfig
-	References    *watch.References
+	Settings *resolve.OperatorConfig
+	// Watch records the objects that a stack refers to, so that a change to one of them requeues the stack.
+	Watch         func(types.NamespacedName, []intent.SecretUse, []intent.ConfigMapUse)
 	Hosts         *hosts.Hosts
 	RelatedImages distribution.Overrides
 	Version       string

@@ -1,4 +1,4 @@
-package manager
+package caches
 
 import (
 	"slices"
@@ -14,7 +14,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/caches"
 )
 
 const (
@@ -220,7 +219,7 @@ func stripEvent(object any) (any, error) {
 	stub.Identity(kept, event)
 	kept.Labels, kept.OwnerReferences = nil, nil
 	about := event.InvolvedObject
-	if !caches.IsTrouble(event) || !strings.HasSuffix(about.Name, names.PersistentVolumeClaim("")) ||
+	if !IsTrouble(event) || !strings.HasSuffix(about.Name, names.PersistentVolumeClaim("")) ||
 		len(about.Name) > validation.DNS1123SubdomainMaxLength || len(about.UID) > maxReason {
 		return kept, nil
 	}

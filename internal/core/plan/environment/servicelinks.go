@@ -1,4 +1,4 @@
-package servicelinks
+package environment
 
 import (
 	"slices"
@@ -17,13 +17,13 @@ const (
 	metricsPortVariable    = "OGX_METRICS_PORT"
 )
 
-// Enabled reports whether the pods have the variables that Kubernetes derives from the Services in the namespace
+// ServiceLinks reports whether the pods have the variables that Kubernetes derives from the Services in the namespace
 // (X_SERVICE_HOST, X_PORT). Only pods of v1alpha1 stacks can have these variables, because existing configurations of
 // such stacks might read them. These pods always have the variables if the configuration or the user's settings read
 // the variable of a Service (see readsService). Otherwise, the pods do not have the variables if the server, or the
 // generated configuration, reads a port from a variable X_PORT that the container does not set. A Service named x would
 // set X_PORT to a URL (server fact 27).
-func Enabled(in render.Input, generated []byte) bool {
+func ServiceLinks(in render.Input, generated []byte) bool {
 	if !profile.Of(in.Stack.Annotations).ServiceLinks {
 		return false
 	}

@@ -1,4 +1,4 @@
-package manager
+package caches
 
 import (
 	"encoding/json"
@@ -45,13 +45,13 @@ func transformOf(t *testing.T, object client.Object) func(any) (any, error) {
 	t.Helper()
 	switch object.(type) {
 	case *v1alpha2.LlamaStackDistribution:
-		return cacheOptions(nil).DefaultTransform
+		return Options(nil).DefaultTransform
 	case *unstructured.Unstructured:
-		return optionalOptions(nil).DefaultTransform
+		return OptionalOptions(nil).DefaultTransform
 	case *metav1.PartialObjectMetadata: // a builder of the controller caches only metadata of this kind
 		return transformOf(t, &corev1.ConfigMap{})
 	}
-	for kind, options := range cacheOptions(nil).ByObject {
+	for kind, options := range Options(nil).ByObject {
 		if fmt.Sprintf("%T", kind) == fmt.Sprintf("%T", object) {
 			return options.Transform
 		}
