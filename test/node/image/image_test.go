@@ -10,8 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/worktree"
 )
 
-// The pods of test/node start from these images, and fail if a file, a mode, an owner or a digest is wrong. TestOperator
-// shows that the operator's image corresponds to the image that is shipped.
+// TestOperator shows that the operator's image corresponds to the image that is shipped. The pods of test/node start
+// from these images, and fail if a file, a mode, an owner or a digest is wrong.
 func TestOperator(t *testing.T) {
 	image, err := Operator(t.Context(), t.TempDir(), "v1.2.3")
 	if err != nil {
