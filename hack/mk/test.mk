@@ -92,7 +92,7 @@ node_tests = SHOW='$(or $(4),scenario took)' $(if $(KUBECONFIG),,MODULES=test/cl
 
 # These scenarios kill or replace the operator, so no other scenario can run in the same cluster at the same time. They
 # run in a second cluster, unless you choose a cluster or scenarios. The tests of test/cluster run after them.
-ALONE := ^(TestEveryOperatorPodIsLost|TestOperatorPods|TestTakeOver)$$
+ALONE := ^(TestEveryOperatorPodIsLost|TestTakeOver)$$
 apart = -exec=$(CURDIR)/hack/on-node -tags=node -count=1 -timeout=30m -run='$(ALONE)' ./test/node -- -skip='$(ALONE)'
 
 .PHONY: test-node-all

@@ -14,13 +14,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 )
 
-// tried is a stack whose changes always have a preflight.
-const tried = `
-distribution: {name: starter}
-providers: {inference: {id: %[1]s, provider: vllm, endpoint: "http://%[1]s:8000"}}
-workload: {resources: ` + small + `, preflight: Always, overrides: {env: [%[2]s]}}
-`
-
 // tries returns the preflight pods of a stack.
 func (s *scenario) tries(stack string) ([]corev1.Pod, error) {
 	var pods corev1.PodList
@@ -57,60 +50,40 @@ workload: {resources: ` + small + `, storage: {size: 1Gi}, overrides: {env: [%[2
 `
 
 // If only one node at a time can mount the volume, the old pod stops before the new pod starts. The operator first
-// tests a change in a separate pod, with an empty volume in place of the PersistentVolumeClaim. If this pod crashes,
-// the old pod continues to run with its volume. If the separate pod starts, a new pod replaces the old pod and uses the
-// old pod's volume.
-func TestPreflightBesideVolume(t *testing.T) {
+// tests a change in a preflight pod, which receives no requests and has an empty volume in place of the
+// PersistentVolumeClaim. If this pod crashes, the old pod continues to run with its volume, and the status contains the
+// command that prints the log of the preflight pod. If the preflight pod starts, a new pod replaces the old pod and
+// uses the old pod's volume, and the preflight pod is deleted.
+func TestPreflight(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
 	s.apply(stack("my", fmt.Sprintf(oneVolume, "first", "")))
+	c, url := s.client(), s.service("my")
 	s.ready("my")
 	before := s.onePod("my")
 	s.kubectl("exec", before.Name, "--", "/bin/mkdir", "/.llama/kept")
 
 	s.apply(stack("my", fmt.Sprintf(oneVolume, "second", `{name: STANDIN_EXIT, value: "3"}`)))
-	for _, volume := range s.failsPreflight(before).Spec.Volumes {
-		if volume.PersistentVolumeClaim != nil {
-			t.Errorf("the preflight pod mounts the claim %s", volume.PersistentVolumeClaim.ClaimName)
-		}
-	}
-	s.kubectl("exec", before.Name, "--", "/bin/sh", "-c", "cd /.llama/kept")
-
-	s.apply(stack("my", fmt.Sprintf(oneVolume, "third", "")))
-	s.condition("my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
-	s.ready("my")
-	after := s.onePod("my")
-	if after.UID == before.UID {
-		t.Error("the change did not replace the pod")
-	}
-	s.kubectl("exec", after.Name, "--", "/bin/sh", "-c", "cd /.llama/kept")
-}
-
-// A change is first tested in a preflight pod that receives no requests. If this pod crashes, no other pod is stopped,
-// and the status contains the command that prints the log of the preflight pod. If the preflight pod starts, a new pod
-// replaces the old pod, and the preflight pod is deleted.
-func TestPreflight(t *testing.T) {
-	t.Parallel()
-	s := newScenario(t)
-	s.apply(stack("my", fmt.Sprintf(tried, "first", "")))
-	c := s.client()
-	s.ready("my")
-	before := s.onePod("my")
-
-	s.apply(stack("my", fmt.Sprintf(tried, "second", `{name: STANDIN_EXIT, value: "3"}`)))
 	pod := s.failsPreflight(before)
 	s.kubectl("logs", pod.Name, "-c", "llama-stack")
 	if count := pod.Status.ContainerStatuses[0].RestartCount; count != 0 {
 		t.Errorf("the container was restarted %d times", count)
 	}
-	c.provider(s.service("my"), "first", map[string]any{"base_url": "http://first:8000/v1"})
+	for _, volume := range pod.Spec.Volumes {
+		if volume.PersistentVolumeClaim != nil {
+			t.Errorf("the preflight pod mounts the claim %s", volume.PersistentVolumeClaim.ClaimName)
+		}
+	}
+	s.kubectl("exec", before.Name, "--", "/bin/sh", "-c", "cd /.llama/kept")
+	c.provider(url, "first", map[string]any{"base_url": "http://first:8000/v1"})
 
-	s.apply(stack("my", fmt.Sprintf(tried, "third", `{name: STANDIN_START, value: 30s}`)))
+	s.apply(stack("my", fmt.Sprintf(oneVolume, "third", `{name: STANDIN_START, value: 30s}`)))
 	s.condition("my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonPreflightInProgress)
-	c.provider(s.service("my"), "first", map[string]any{"base_url": "http://first:8000/v1"})
+	c.provider(url, "first", map[string]any{"base_url": "http://first:8000/v1"})
 	s.condition("my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
 	s.ready("my")
-	c.provider(s.service("my"), "third", map[string]any{"base_url": "http://third:8000/v1"})
+	c.provider(url, "third", map[string]any{"base_url": "http://third:8000/v1"})
+	s.kubectl("exec", s.onePod("my").Name, "--", "/bin/sh", "-c", "cd /.llama/kept")
 	s.eventually(func() error {
 		left, err := s.tries("my")
 		if err == nil && len(left) > 0 {

@@ -3,10 +3,12 @@
 package node
 
 import (
+	"encoding/base64"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	networkingv1 "k8s.io/api/networking/v1"
 
@@ -61,26 +63,6 @@ func TestStory1SimpleInference(t *testing.T) {
 	c.chat(url, "vllm/llama3.2-8b")
 }
 
-// Story 1, scenario 3: if a stack specifies only the name of a distribution, the server reads the configuration in its
-// image.
-func TestStory1DistributionAlone(t *testing.T) {
-	t.Parallel()
-	s := newScenario(t)
-	s.apply(stack("my", "distribution: {name: starter}\nworkload: {resources: "+small+"}"))
-	c := s.client()
-	if got := find(s.ready("my"),
-		v1alpha2.ConditionConfigGenerated).Reason; got != v1alpha2.ReasonDistributionDefaultUsed {
-		t.Errorf("ConfigGenerated has the reason %s", got)
-	}
-	providers := c.listed(s.service("my")+"/v1/providers", "provider_id")
-	if providers["openai"] == nil || providers["vllm"] != nil {
-		t.Errorf("providers %v", providers)
-	}
-	if got := s.kubectl("get", "configmaps", "--selector=app.kubernetes.io/instance=my", "--output=name"); got != "" {
-		t.Errorf("ConfigMaps %s", got)
-	}
-}
-
 const two = `
 distribution: {name: starter}
 providers:
@@ -111,12 +93,25 @@ func TestStory2SeveralProviders(t *testing.T) {
 	c.chat(s.service("my"), "fallback/llama3.2-70b")
 }
 
-// Story 5: the stack has an Ingress with the host name in the spec, and serves HTTPS. The operator can request the
-// server's version. TestRealServerExposure checks the certificate.
+// farAway is long after the test, so that there is no warning about the expiry of a certificate.
+var farAway = time.Now().Add(90 * 24 * time.Hour)
+
+// tlsSecret returns a manifest of a Secret with a certificate.
+func tlsSecret(name string, certificate, key []byte) string {
+	encode := base64.StdEncoding.EncodeToString
+	return fmt.Sprintf("---\napiVersion: v1\nkind: Secret\ntype: kubernetes.io/tls\nmetadata: {name: %s}\ndata: {tls.crt: %s, tls.key: %s}\n",
+		name, encode(certificate), encode(key))
+}
+
+// Story 5: the stack has an Ingress with the host name in the spec, and serves only HTTPS, with the certificate from
+// the Secret. Clients that accept only this certificate and check its host name can connect. The operator can request
+// the server's version.
 func TestStory5Exposure(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
-	certificate, key := testutil.NewCertificate(t, farAway)
+	plain := s.service("my")
+	https := strings.Replace(plain, "http:", "https:", 1)
+	certificate, key := testutil.NewCertificate(t, farAway, fmt.Sprintf("%s.%s.svc", names.Service("my"), s.namespace))
 	s.apply(tlsSecret("llama-tls", certificate, key) + stack("my", `
 distribution: {name: starter}
 networking:
@@ -125,10 +120,20 @@ networking:
 workload: {resources: `+small+`}
 `))
 	c := s.client()
-	s.ready("my")
-	https := strings.Replace(s.service("my"), "http:", "https:", 1)
+	c.options = []string{"-authority=" + string(certificate)}
+	if got := s.ready("my").Status.ServiceURL; !strings.HasPrefix(got, "https:") {
+		t.Errorf("the status has the address %q", got)
+	}
 	var health map[string]any
 	c.ask(https+"/v1/health", &health)
+	if err := c.try(plain+"/v1/health", &health); err == nil {
+		t.Error("the server also answers without HTTPS")
+	}
+	other, _ := testutil.NewCertificate(t, farAway)
+	c.options = []string{"-authority=" + string(other)}
+	if err := c.try(https+"/v1/health", &health); err == nil || !strings.Contains(err.Error(), "certificate") {
+		t.Errorf("a client that expects another certificate: %v", err)
+	}
 	ingress := &networkingv1.Ingress{}
 	if err := s.get(names.Ingress("my"), ingress); err != nil {
 		t.Fatal(err)

@@ -58,12 +58,6 @@ var brokenStacks = []broken{
 		evidence: ended("0", "Completed"),
 	},
 	{
-		name: "crashes later", spec: faulty("STANDIN_EXIT", "1", "STANDIN_AFTER", "2s", "STANDIN_START", "1s"),
-		reason:   v1alpha2.ReasonRolloutFailed,
-		message:  none + `: container "llama-stack" crashed with exit code (1); see (kubectl logs \S+ -c llama-stack --previous)`,
-		evidence: ended("1", "Error"),
-	},
-	{
 		name: "quotes a secret", before: secret("creds", "token", canary),
 		spec: "providers: {inference: {provider: vllm, endpoint: \"http://vllm:8000\", apiKey: {secretKeyRef: {name: creds, key: token}}}}\n" +
 			faulty("STANDIN_LEAK", "true"),

@@ -28,6 +28,12 @@ const (
 	olderTag    = "older"
 )
 
+const serving = `
+distribution: {name: starter}
+providers: {inference: {id: %[1]s, provider: vllm, endpoint: "http://%[1]s:8000"}}
+workload: {resources: ` + small + `, overrides: {env: [%[2]s]}}
+`
+
 const withVolume = "distribution: {name: starter}\nworkload: {resources: " + small + ", storage: {size: 1Gi}}"
 
 // upgraded contains the manifests of stacks and of the objects that they need, keyed by the names of the stacks. %s is

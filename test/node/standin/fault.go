@@ -15,9 +15,8 @@ const terminationLog = "/dev/termination-log"
 
 // faults are the faults that a stand-in's environment variables specify.
 type faults struct {
-	// exit stops the server with this exit code ($STANDIN_EXIT), after a time ($STANDIN_AFTER; unset means immediately).
-	exit  *int
-	after time.Duration
+	// exit is the exit code with which the server exits immediately ($STANDIN_EXIT).
+	exit *int
 	// start is the time before the server begins to listen ($STANDIN_START).
 	start time.Duration
 	// hang is the time from the start until the server stops answering ($STANDIN_HANG).
@@ -33,7 +32,6 @@ func readFaults(w world) (*faults, error) {
 	f := &faults{}
 	for name, read := range map[string]func(string) error{
 		"STANDIN_EXIT":   func(text string) error { code, err := strconv.Atoi(text); f.exit = &code; return err },
-		"STANDIN_AFTER":  func(text string) (err error) { f.after, err = time.ParseDuration(text); return err },
 		"STANDIN_START":  func(text string) (err error) { f.start, err = time.ParseDuration(text); return err },
 		"STANDIN_HANG":   func(text string) error { after, err := time.ParseDuration(text); f.hang = &after; return err },
 		"STANDIN_MEMORY": func(text string) (err error) { f.memory, err = strconv.Atoi(text); return err },
@@ -62,7 +60,7 @@ func (f *faults) beforeStart(ctx context.Context, w world) (code int, ends bool)
 	for i := 0; i < len(ballast); i += page {
 		ballast[i] = 1
 	}
-	if f.exit != nil && f.after == 0 {
+	if f.exit != nil {
 		fmt.Fprintf(w.stderr, "standin: exiting with code %d, as configured\n", *f.exit)
 		return *f.exit, true
 	}
@@ -91,22 +89,6 @@ func quote(w world) {
 	}
 	defer file.Close()
 	fmt.Fprint(file, text.String())
-}
-
-// exitNow returns a channel that is closed when the server must exit. If the exit fault is not set, the channel is
-// never closed.
-func (f *faults) exitNow(ctx context.Context) <-chan struct{} {
-	fired := make(chan struct{})
-	if f.exit != nil {
-		go func() {
-			select {
-			case <-time.After(f.after):
-				close(fired)
-			case <-ctx.Done():
-			}
-		}()
-	}
-	return fired
 }
 
 // hanging returns a handler that does not answer requests once the time that the fault specifies has passed. Such a

@@ -35,7 +35,7 @@ type server struct {
 	stderr  io.Writer
 }
 
-// runServer runs the server until ctx is done or until a fault stops it. It returns the exit code.
+// runServer runs the server until ctx is done, unless a fault prevents its start. It returns the exit code.
 func runServer(ctx context.Context, w world) int {
 	faults, err := readFaults(w)
 	if err != nil {
@@ -55,20 +55,11 @@ func runServer(ctx context.Context, w world) int {
 		client: &http.Client{Timeout: upstreamTimeout},
 	}
 	port := cmp.Or(w.getenv("LLAMA_STACK_PORT"), w.getenv("OGX_PORT"), config.Server.Port, defaultPort)
-	serving, stop := context.WithCancel(ctx)
-	defer stop()
-	ended := make(chan error, 1)
-	go func() { ended <- serve(serving, w, port, faults.hanging(s.handler()), config.Server) }()
-	select {
-	case <-faults.exitNow(serving):
-		return *faults.exit
-	case err := <-ended:
-		if err != nil {
-			fmt.Fprintf(w.stderr, "standin: %v\n", err)
-			return exitFailed
-		}
-		return 0
+	if err := serve(ctx, w, port, faults.hanging(s.handler()), config.Server); err != nil {
+		fmt.Fprintf(w.stderr, "standin: %v\n", err)
+		return exitFailed
 	}
+	return 0
 }
 
 // serve listens on a port on all addresses until ctx is done. If there is a certificate, it serves HTTPS.

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
@@ -68,31 +67,6 @@ func (p publishedProvider) load(t *testing.T, rel *release.Release) {
 		server.checkProvider(t, provider{API: p.spec.API, ID: "outside", Type: p.spec.Type})
 		server.stop()
 	}
-}
-
-// TestPublishedProviderOfAnotherRelease checks the error message for a published provider that does not support the
-// server's release.
-func TestPublishedProviderOfAnotherRelease(t *testing.T) {
-	if !realserver.Named() {
-		t.Skip("RELEASES is not set, so the test does not download the wheels")
-	}
-	const want = `external providers: Provider "outside" (example.com/outside:1) lacks packages: llama-stack-provider-lmeval 0.5.0 ` +
-		`needs llama-stack (it is not installed); `
-	eachRelease(t, func(t *testing.T, rel *release.Release) {
-		lmeval := published[1]
-		if rel.Package == "llama-stack" {
-			t.Skip("the provider supports this server")
-		}
-		stack := externalStack{
-			release: rel, api: lmeval.spec.API, entry: lmeval.entry, kind: lmeval.spec.Type, module: lmeval.spec.Module,
-			image: publishedImage(t, lmeval.name, "0.7.3", lmeval.spec),
-		}
-		_, output, err := stack.tryInstall(t, t.TempDir())
-		if err == nil || !strings.HasPrefix(output, want) ||
-			!strings.Contains(output, "The server is "+rel.Package+" "+rel.Version) {
-			t.Errorf("the program ends with %v and prints %q, want %q", err, output, want)
-		}
-	})
 }
 
 // publishedImage returns an image of a published provider, as a user would build it.

@@ -3,7 +3,6 @@
 package boot
 
 import (
-	"bytes"
 	"encoding/json"
 	"net/http"
 	"os"
@@ -75,17 +74,6 @@ func (s externalStack) config(home string) string {
 // install installs the provider as the init containers do, and returns the directory of their volume.
 func (s externalStack) install(t *testing.T, home string) string {
 	t.Helper()
-	volume, output, err := s.tryInstall(t, home)
-	if err != nil {
-		t.Fatalf("install: %v\n%s", err, output)
-	}
-	return volume
-}
-
-// tryInstall does the same as install, but returns an error if the program rejects the provider. It also returns the
-// program's output.
-func (s externalStack) tryInstall(t *testing.T, home string) (string, string, error) {
-	t.Helper()
 	bin, err := realserver.Install(t.Context(), s.release.Version)
 	if err != nil {
 		t.Fatal(err)
@@ -112,10 +100,10 @@ func (s externalStack) tryInstall(t *testing.T, home string) (string, string, er
 	cmd := exec.CommandContext(t.Context(), filepath.Join(bin, "python"), filepath.Join(script, names.ExternalProgram),
 		"--config", config, "--directory", volume, "--providers", string(list))
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TERMINATION_LOG=" + filepath.Join(script, "message")}
-	var output bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &output, &output
-	err = cmd.Run()
-	return volume, output.String(), err
+	if output, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("install: %v\n%s", err, output)
+	}
+	return volume
 }
 
 // start installs the provider and starts the server with it.

@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 )
@@ -40,10 +38,6 @@ func TestInput(t *testing.T) {
 	for name, change := range map[string]func(s *sample){
 		"spec":   func(s *sample) { s.stack.Spec.Networking.Port = 9999 },
 		"secret": func(s *sample) { s.secrets["vllm-creds"]["token"] = "another" },
-		"variable": func(s *sample) {
-			overrides := s.stack.Spec.Workload.Overrides
-			overrides.Env = append(overrides.Env, corev1.EnvVar{Name: "A", Value: "1"})
-		},
 	} {
 		if text(change, samePod) == before {
 			t.Errorf("the input does not change with the %s", name)

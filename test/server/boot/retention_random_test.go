@@ -160,7 +160,9 @@ func (p *pairs) start(
 			if value == volume || strings.HasPrefix(value, volume+"/") {
 				value = home + strings.TrimPrefix(value, volume)
 				if strings.HasSuffix(name, "_DIR") {
-					mustMakeDirectory(t, value)
+					if err := os.MkdirAll(value, 0o755); err != nil {
+						t.Fatal(err)
+					}
 				}
 			}
 		}
@@ -369,13 +371,6 @@ var services = regexp.MustCompile(`https?://[a-z0-9.-]+\.example(:[0-9]+)?`)
 
 // moveServices replaces the addresses of services in a text with the address of a server that answers.
 func moveServices(text, server string) string { return services.ReplaceAllString(text, server) }
-
-func mustMakeDirectory(t *testing.T, path string) {
-	t.Helper()
-	if err := os.MkdirAll(path, 0o755); err != nil {
-		t.Fatal(err)
-	}
-}
 
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(text, "\n")

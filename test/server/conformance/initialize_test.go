@@ -22,7 +22,7 @@ func TestInitialize(t *testing.T) {
 	eachLine(t, realserver.Releases, func(t *testing.T, rel *release.Release, checker *realserver.Checker) {
 		begin := time.Now()
 		cases, left := startable(append(corpus.Cases(rel), corpus.Random(rel, seed, randomStarts)...))
-		configs, refused := acceptedOf(t, sample(cases))
+		configs, refused := acceptedOf(t, append(sample(cases), boots(t, rel)...))
 		failed, started := 0, 0
 		for _, c := range configs {
 			if reason := needsMore(c.Config, c.Env); reason != "" {

@@ -78,25 +78,36 @@ func eachLine(t *testing.T, test func(t *testing.T, rel *release.Release)) {
 }
 
 // TestCases does not use a server. It checks that each case has a unique name and the same result for the same input,
-// and that checkOutcome finds no problem in the result.
+// and that checkOutcome finds no problem in the result. The operator must accept at least three quarters of the random
+// cases, because otherwise the tests with these cases would not be meaningful. This does not apply to a line with
+// inline storage.
 func TestCases(t *testing.T) {
 	eachLine(t, func(t *testing.T, rel *release.Release) {
 		names := map[string]bool{}
-		check := func(c *corpus.Case, first *corpus.Outcome) {
+		check := func(c *corpus.Case, first, second *corpus.Outcome) {
 			if names[c.Name] {
 				t.Errorf("two cases have the name %s", c.Name)
 			}
 			names[c.Name] = true
-			if second := run(t, c); !bytes.Equal(first.Config, second.Config) || first.Refused != second.Refused {
+			if !bytes.Equal(first.Config, second.Config) || first.Refused != second.Refused {
 				t.Errorf("%s: the result is different for the same input", c.Name)
 			}
 			checkOutcome(t, c, first)
 		}
 		for _, m := range casesOf(t, rel) {
-			check(&m.Case, m.outcome)
+			check(&m.Case, m.outcome, run(t, &m.Case))
 		}
-		for _, c := range corpus.Random(rel, seed, randomCases) {
-			check(&c, run(t, &c))
+		refused := 0
+		random, again := corpus.Random(rel, seed, randomCases), corpus.Random(rel, seed, randomCases)
+		for i := range random {
+			first := run(t, &random[i])
+			check(&random[i], first, run(t, &again[i]))
+			if first.Refused != "" {
+				refused++
+			}
+		}
+		if limit := randomCases / 4; refused > limit && !rel.Storage.Inline {
+			t.Errorf("%d of %d random cases are rejected, want at most %d", refused, randomCases, limit)
 		}
 	})
 }
@@ -151,23 +162,6 @@ func recheck(c *corpus.Case, o *corpus.Outcome) string {
 	return intent.Messages(report.Errors)
 }
 
-// The operator must accept at least three quarters of the random cases of a line, because otherwise the tests with
-// these cases would not be meaningful. The test does not check a line with inline storage.
-func TestRandomIsMostlyAccepted(t *testing.T) {
-	eachLine(t, func(t *testing.T, rel *release.Release) {
-		refused := 0
-		cases := corpus.Random(rel, seed, randomCases)
-		for _, c := range cases {
-			if run(t, &c).Refused != "" {
-				refused++
-			}
-		}
-		if limit := randomCases / 4; refused > limit && !rel.Storage.Inline {
-			t.Errorf("%d of %d cases are rejected, want at most %d", refused, len(cases), limit)
-		}
-	})
-}
-
 // Of the random stacks with references, the operator accepts at least a quarter, rejects at least a tenth because of a
 // reference, and rejects at most a tenth for another reason.
 func TestWideStacksAreMixed(t *testing.T) {
@@ -194,24 +188,6 @@ func TestWideStacksAreMixed(t *testing.T) {
 			t.Errorf("%d accepted, %d rejected for other reasons, of %d", accepted, others, all)
 		}
 	})
-}
-
-// The same seed results in the same cases, and a different seed results in different cases.
-func TestRandomIsReproducible(t *testing.T) {
-	rel := release.Default()
-	few, many, others := corpus.Random(rel, seed, 5), corpus.Random(rel, seed, 10), corpus.Random(rel, seed+1, 5)
-	same := 0
-	for i := range few {
-		if a, b := run(t, &few[i]), run(t, &many[i]); !bytes.Equal(a.Config, b.Config) || a.Refused != b.Refused {
-			t.Errorf("case %d differs", i)
-		}
-		if a, b := run(t, &few[i]), run(t, &others[i]); bytes.Equal(a.Config, b.Config) {
-			same++
-		}
-	}
-	if same == len(few) {
-		t.Error("another seed results in the same cases")
-	}
 }
 
 // Every fact of a line's data occurs in the configuration of some case, except for keys that must not be set and types
@@ -269,29 +245,4 @@ func TestRefused(t *testing.T) {
 	}
 	slices.Sort(rows)
 	golden.Dir(t, "testdata/refused", map[string][]byte{"cases.txt": []byte(strings.Join(rows, ""))})
-}
-
-// TestLightStarter checks that the reduced configuration of every starter has an inference provider, and does not need
-// large packages.
-func TestLightStarter(t *testing.T) {
-	for _, line := range release.Offered() {
-		match, err := release.LookupOffered(line)
-		if err != nil {
-			t.Fatal(err)
-		}
-		config, err := corpus.LightStarter(match.Release)
-		if err != nil {
-			t.Fatal(err)
-		}
-		types := corpus.Types(config, nil)
-		if !slices.ContainsFunc(types, func(kind string) bool { return strings.HasPrefix(kind, "inference/remote::") }) {
-			t.Errorf("%s: there is no inference provider in %v", line, types)
-		}
-		for _, kind := range types {
-			api, name, _ := strings.Cut(kind, "/")
-			if found, ok := match.Release.Provider(api, name); !ok || corpus.Heavy(found) != "" {
-				t.Errorf("%s: the provider type %s is unknown or needs large packages", line, kind)
-			}
-		}
-	}
 }

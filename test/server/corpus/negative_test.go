@@ -14,36 +14,6 @@ import (
 // supplied is the prefix of the cases that are not rejected, because the engine adds the missing parts.
 const supplied = "supplied/"
 
-// Every negative case has these properties, which can be checked without a server: the mistake is reported as the case
-// states, the corresponding correct object is accepted, and no message contains the value of a Secret.
-func TestNegatives(t *testing.T) {
-	eachLine(t, func(t *testing.T, rel *release.Release) {
-		if !slices.Contains(release.Offered(), rel.Line) {
-			return // a spec cannot request a line that is not offered
-		}
-		names := map[string]bool{}
-		for _, n := range corpus.Negatives(rel) {
-			if names[n.Name] {
-				t.Errorf("two cases have the name %s", n.Name)
-			}
-			names[n.Name] = true
-			lines, refusal, err := n.Told()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if problem := checkTold(&n, lines, refusal); problem != "" {
-				t.Errorf("%s: %s", n.Name, problem)
-			}
-			if n.Answer == corpus.Unasked {
-				continue
-			}
-			if _, err := n.Question(); err != nil {
-				t.Error(err)
-			}
-		}
-	})
-}
-
 // The operator's checks reject the values that the release data does not allow for a key. This test tries some of these
 // values for each release line. The test with the real server tries more.
 func TestSweep(t *testing.T) {
@@ -85,20 +55,35 @@ func checkTold(n *corpus.Negative, lines []string, refusal bool) string {
 	return ""
 }
 
-// TestNegativeTexts compares golden files with the lines that a user reads for every mistake. In the files, releases
-// with the same text form one group. The folder server/ contains the mistakes that the data of a release defines. The
-// folder own/ contains the mistakes that only the operator rejects, with the reason.
-func TestNegativeTexts(t *testing.T) {
+// TestNegatives checks, without a server, that every mistake is reported as its case states, that the corresponding
+// correct object is accepted, and that no message contains the value of a Secret. It also compares golden files with
+// the lines that a user reads for every mistake. In the files, releases with the same text form one group. The folder
+// server/ contains the mistakes that the data of a release defines. The folder own/ contains the mistakes that only the
+// operator rejects, with the reason.
+func TestNegatives(t *testing.T) {
 	files := map[string]*telling{}
 	for _, line := range release.Offered() {
 		match, err := release.Lookup(line)
 		if err != nil {
 			t.Fatal(err)
 		}
+		names := map[string]bool{}
 		for _, n := range corpus.Negatives(match.Release) {
+			if names[n.Name] {
+				t.Errorf("two cases of %s have the name %s", line, n.Name)
+			}
+			names[n.Name] = true
 			lines, refusal, err := n.Told()
 			if err != nil {
 				t.Fatal(err)
+			}
+			if problem := checkTold(&n, lines, refusal); problem != "" {
+				t.Errorf("%s: %s: %s", line, n.Name, problem)
+			}
+			if n.Answer != corpus.Unasked {
+				if _, err := n.Question(); err != nil {
+					t.Errorf("%s: %v", line, err)
+				}
 			}
 			topic, _, _ := strings.Cut(n.Name, "/")
 			file := "server/" + topic + ".txt"

@@ -169,6 +169,23 @@ func TestNotKept(t *testing.T) {
 	}
 }
 
+// TestEndedProcess shows that Check returns a verdict when the process exits, and that the next call starts a new
+// process.
+func TestEndedProcess(t *testing.T) {
+	s := newStandIn(t, accepts+"; exit")
+	checker, err := newChecker("0.7.3", s.python, Support{}, s.inputs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer checker.Close()
+	for _, phase := range []string{"", ended, "", ended} {
+		got, err := checker.Check(t.Context(), Request{})
+		if err != nil || got.OK != (phase == "") || got.Phase != phase {
+			t.Fatalf("got %v, %v, want the phase %q", got, err, phase)
+		}
+	}
+}
+
 // TestRestored shows that a verdict does not contain the paths and the port of its run.
 func TestRestored(t *testing.T) {
 	checker := &Checker{scratch: t.TempDir(), models: startModels()}

@@ -12,7 +12,6 @@ const events = `# what the compiler says
 {"Action":"attr","Package":"m/test/server/conformance","Test":"TestParse/1.5","Key":"parse","Value":"889 of 890"}
 {"Action":"attr","Package":"m/test/server/conformance","Test":"TestNegative/0.3","Key":"negative","Value":"12 of 12"}
 {"Action":"attr","Package":"m/test/server/conformance","Test":"TestInitialize/0.3","Key":"initialize","Value":"8 of 8"}
-{"Action":"attr","Package":"m/test/server/conformance","Test":"TestBoots/0.3","Key":"initialize","Value":"11 of 11"}
 {"Action":"attr","Package":"m/test/server/conformance","Test":"TestWideStacks/0.3","Key":"stacks","Value":"9 of 9"}
 {"Action":"output","Package":"m/test/server/conformance","Test":"TestParse/0.3","Output":"words\n"}
 {"Action":"pass","Package":"m/test/server/conformance","Test":"TestParse/0.3"}
@@ -35,7 +34,7 @@ func TestTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `release   parse     negative   initialize   stacks   boot
-0.3       848/848   12/12      19/19        9/9      3/3
+0.3       848/848   12/12      8/8          9/9      3/3
 1.5       889/890   -          -            -        0/1
 `
 	if diff := cmp.Diff(want, got.String()); diff != "" {

@@ -43,16 +43,3 @@ func TestFindOutsideNamesTheFolder(t *testing.T) {
 		t.Errorf("Find(%q) = %v, want an error naming the folder and the module", folder, err)
 	}
 }
-
-func TestPath(t *testing.T) {
-	for _, test := range []struct{ path, want string }{
-		{".cache/cluster", "/tree/.cache/cluster"},
-		{"/tmp/x/../y", "/tmp/y"},
-		{"", "/tree"},
-		{"../beside", "/beside"},
-	} {
-		if got := Root("/tree").Path(test.path); got != test.want {
-			t.Errorf("Path(%q) = %q, want %q", test.path, got, test.want)
-		}
-	}
-}

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -64,28 +63,6 @@ func down(t *testing.T, path string) bool {
 		t.Fatal(err)
 	}
 	return was
-}
-
-func TestRecordSurvives(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "deep", "cluster")
-	f := create(t, path)
-	component := Component{Name: "etcd", Process: process.Identity{PID: 7, Start: 9, Boot: "b"}}
-	err := f.Update(func(r *Record) {
-		r.Components = append(r.Components, component)
-		r.Ready = true
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := sample
-	want.Components, want.Ready = []Component{component}, true
-	got, err := Read(path)
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("Read = %+v, %v; want %+v", got, err, want)
-	}
-	if !reflect.DeepEqual(f.Record(), want) {
-		t.Errorf("Record = %+v, want %+v", f.Record(), want)
-	}
 }
 
 func TestFolderIsPrivate(t *testing.T) {
