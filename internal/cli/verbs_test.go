@@ -53,6 +53,7 @@ func TestProviders(t *testing.T) {
 		two := run(t, "", "providers", "milvus", "--api", api)
 		contains(t, two.out, "inline::milvus", "remote::milvus", "supplied")
 	}
+	contains(t, run(t, "", "providers", "--release", "0.7", "--api", "vectorIo").out, "deprecated: Please use the")
 
 	var listed []struct{ API, Type string }
 	testutil.Must(t, json.Unmarshal([]byte(run(t, "", "providers", "--release", "1.5", "-o", "json").out), &listed))
