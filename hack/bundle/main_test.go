@@ -24,6 +24,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/bundle"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/worktree"
 )
 
@@ -69,38 +70,26 @@ func serve(t *testing.T) (index, operator string) {
 	host := strings.TrimPrefix(served.URL, "http://")
 	both := mutate.IndexMediaType(twoPlatforms(t), "application/vnd.oci.image.index.v1+json")
 	ref, err := name.ParseReference(host + "/server:1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := remote.WriteIndex(ref, both); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
+	testutil.Must(t, remote.WriteIndex(ref, both))
 	image, err := random.Image(1000, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	folder := t.TempDir()
 	path, err := layout.Write(folder, twoPlatforms(t))
 	if err == nil {
 		err = path.AppendImage(image, layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": "dev"}))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return ref.Name(), "oci:" + folder + ":dev"
 }
 
 func twoPlatforms(t *testing.T) v1.ImageIndex {
 	t.Helper()
 	index, err := random.Index(1000, 1, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	for _, architecture := range []string{"amd64", "arm64"} {
 		image, err := random.Image(1000, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		index = mutate.AppendManifests(index, mutate.IndexAddendum{
 			Add: image, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: architecture}},
 		})
@@ -131,12 +120,8 @@ func bundleOf(t *testing.T, server, operator, platform string) {
 		t.Fatalf("%v\n%s", err, stderr.String())
 	}
 	first, err := os.ReadFile(output)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := run(t.Context(), args, &stderr); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
+	testutil.Must(t, run(t.Context(), args, &stderr))
 	if again, err := os.ReadFile(output); err != nil || !bytes.Equal(first, again) {
 		t.Errorf("a second bundle of the same content has different bytes (%v)", err)
 	}
@@ -145,9 +130,7 @@ func bundleOf(t *testing.T, server, operator, platform string) {
 		t.Errorf("checksum %q, %v, want %q", sum, err, want)
 	}
 	opened, err := bundle.Open(output)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	defer opened.Close()
 	if len(opened.Images) != 2 || opened.Images[0].Descriptor.MediaType.IsIndex() != (platform == "") ||
 		!opened.Images[1].Operator {
@@ -184,13 +167,9 @@ func TestMissing(t *testing.T) {
 	if _, err := os.Stat(output); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the command wrote a bundle: %v", err)
 	}
-	if err := run(t.Context(), append([]string{"-allow-missing"}, args...), &stderr); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, run(t.Context(), append([]string{"-allow-missing"}, args...), &stderr))
 	opened, err := bundle.Open(output)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	defer opened.Close()
 	text, err := opened.Read(bundle.Readme, 1<<20)
 	if err != nil || len(opened.Images) != 2 || !strings.Contains(string(text), "not in the archive:\n\n    docker.io/ogxai/distribution-starter:0.7.3\n") {

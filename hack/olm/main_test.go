@@ -15,19 +15,16 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/config"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
 // made returns the bundle for a folder of config.
 func made(t *testing.T, kustomization string) *bundle {
 	t.Helper()
 	manifest, err := testutil.Manifest(t.Context(), testutil.Root(), kustomization)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	found, err := convert(manifest, &options{version: "0.10.0", replaces: "a.v0.9.0"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return found
 }
 
@@ -85,9 +82,7 @@ func TestWebhooks(t *testing.T) {
 // Each descriptor names a field of its version, and the CSV describes each version.
 func TestDescriptors(t *testing.T) {
 	var definition apiextensionsv1.CustomResourceDefinition
-	if err := yaml.Unmarshal(config.Definition, &definition); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, yaml.Unmarshal(config.Definition, &definition))
 	owned := made(t, "default").csv.child("spec").child("customresourcedefinitions").list("owned")
 	described := map[any]object{}
 	for _, each := range owned {
@@ -115,9 +110,7 @@ func TestDescriptors(t *testing.T) {
 
 func TestMinKubeVersion(t *testing.T) {
 	chart, err := os.ReadFile(filepath.Join(testutil.Root(), "charts/llama-stack-k8s-operator/Chart.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	version := made(t, "default").csv.child("spec")["minKubeVersion"].(string)
 	if !strings.Contains(string(chart), "kubeVersion: \">="+version+"-0\"\n") {
 		t.Errorf("the chart requires another version of Kubernetes than %s", version)
@@ -127,9 +120,7 @@ func TestMinKubeVersion(t *testing.T) {
 func TestErrors(t *testing.T) {
 	folder := t.TempDir()
 	manifest := filepath.Join(folder, "manifest.yaml")
-	if err := os.WriteFile(manifest, []byte("kind: Job\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, os.WriteFile(manifest, []byte("kind: Job\n"), 0o600))
 	for _, tc := range []struct {
 		args []string
 		want string
@@ -148,16 +139,11 @@ func TestErrors(t *testing.T) {
 // The same manifest yields the same files, and no earlier file remains.
 func TestRun(t *testing.T) {
 	manifest, folder := testutil.ManifestFile(t, "default"), filepath.Join(t.TempDir(), "olm")
-	var written []map[string]string
+	var written []map[string][]byte
 	for range 2 {
-		if err := run([]string{"-version=v0.10.0", "-manifest=" + manifest, folder}, &bytes.Buffer{}); err != nil {
-			t.Fatal(err)
-		}
-		files := read(t, folder)
-		written = append(written, files)
-		if err := os.WriteFile(filepath.Join(folder, "bundle/manifests/old.yaml"), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, run([]string{"-version=v0.10.0", "-manifest=" + manifest, folder}, &bytes.Buffer{}))
+		written = append(written, golden.Files(t, folder))
+		testutil.Must(t, os.WriteFile(filepath.Join(folder, "bundle/manifests/old.yaml"), nil, 0o600))
 	}
 	if diff := cmp.Diff(written[0], written[1]); diff != "" {
 		t.Errorf("the second run differs (-first +second):\n%s", diff)
@@ -166,27 +152,8 @@ func TestRun(t *testing.T) {
 		"bundle.Dockerfile", "bundle/metadata/annotations.yaml", "catalog.Dockerfile",
 		"catalog/llama-stack-k8s-operator/catalog.yaml",
 	} {
-		if written[0][want] == "" {
+		if len(written[0][want]) == 0 {
 			t.Errorf("there is no %s: %q", want, slices.Sorted(maps.Keys(written[0])))
 		}
 	}
-}
-
-// read returns the content of each file below a folder.
-func read(t *testing.T, folder string) map[string]string {
-	t.Helper()
-	found := map[string]string{}
-	err := filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		content, err := os.ReadFile(path)
-		name, _ := filepath.Rel(folder, path)
-		found[name] = string(content)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found
 }

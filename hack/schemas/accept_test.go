@@ -34,9 +34,7 @@ func TestSamples(t *testing.T) {
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testutil.Must(t, err)
 			documents := strings.Split(string(data), "---\n")
 			last := documents[len(documents)-1]
 			found := modeline.FindStringSubmatch(last)
@@ -87,9 +85,7 @@ func TestManifests(t *testing.T) {
 			}
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 	}
 	t.Logf("valid manifests: %v", count)
 	if count[stack] < 20 || count[v1alpha1.GroupVersion.String()] < 10 {
@@ -141,9 +137,7 @@ func numbers(object map[string]any) map[string]any {
 // The schema accepts every case in the table that the API server and the pipeline accept.
 func TestCases(t *testing.T) {
 	table, err := casetable.Load(filepath.Join(testutil.Root(), casetable.Folder))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	schema := compile(t, "v1alpha2")
 	accepted, reported, refused := 0, 0, 0
 	for _, c := range table.Cases {
@@ -174,9 +168,7 @@ func TestCorpus(t *testing.T) {
 		t.Run(line, func(t *testing.T) {
 			t.Parallel()
 			match, err := release.Lookup(line)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testutil.Must(t, err)
 			schema := compile(t, "v1alpha2-"+line)
 			rel := match.Release
 			cases := slices.Concat(corpus.Cases(rel), corpus.Random(rel, 1, 40))
@@ -186,9 +178,7 @@ func TestCorpus(t *testing.T) {
 			accepted := 0
 			for i := range cases {
 				outcome, err := cases[i].Run()
-				if err != nil {
-					t.Fatal(err)
-				}
+				testutil.Must(t, err)
 				if outcome.Refused != "" {
 					continue
 				}
@@ -227,12 +217,8 @@ func objectOf(t *testing.T, stack *v1alpha2.LlamaStackDistribution) map[string]a
 		"apiVersion": v1alpha2.GroupVersion.String(), "kind": v1alpha2.Kind, "spec": stack.Spec,
 		"metadata": map[string]any{"name": stack.Name, "namespace": stack.Namespace},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	var object map[string]any
-	if err := json.Unmarshal(data, &object); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, json.Unmarshal(data, &object))
 	return object
 }

@@ -32,30 +32,20 @@ type definition struct {
 func definitionOf(t *testing.T, version string) *definition {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(testutil.Root(), "config/crd/bases/llamastack.io_llamastackdistributions.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	var crd apiextensionsv1.CustomResourceDefinition
-	if err := sigsyaml.UnmarshalStrict(data, &crd); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, sigsyaml.UnmarshalStrict(data, &crd))
 	for i := range crd.Spec.Versions {
 		if crd.Spec.Versions[i].Name != version {
 			continue
 		}
 		var props apiextensions.JSONSchemaProps
 		from := crd.Spec.Versions[i].Schema.OpenAPIV3Schema
-		if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(from, &props, nil); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(from, &props, nil))
 		validator, _, err := validation.NewSchemaValidator(&props)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		tree, err := structural.NewStructural(&props)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		return &definition{schema: validator, tree: tree, rules: cel.NewValidator(tree, true, celconfig.PerCallLimit)}
 	}
 	t.Fatalf("the definition has no version %s", version)
@@ -100,9 +90,7 @@ var replacements = []any{
 func TestMutations(t *testing.T) {
 	schema, crd := compile(t, "v1alpha2"), definitionOf(t, "v1alpha2")
 	table, err := casetable.Load(filepath.Join(testutil.Root(), casetable.Folder))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	seen, tried := map[string]bool{}, 0
 	try := func(at string, object map[string]any) {
 		tried++

@@ -48,9 +48,7 @@ func TestMain(m *testing.M) {
 func compile(t *testing.T, name string) *jsonschema.Schema {
 	t.Helper()
 	schema, err := jsonschema.NewCompiler().Compile(filepath.Join(folder, prefix+name+suffix))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return schema
 }
 
@@ -61,13 +59,9 @@ type problem struct{ path, text string }
 func problems(t *testing.T, schema *jsonschema.Schema, value any) []problem {
 	t.Helper()
 	data, err := json.Marshal(value)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	decoded, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	invalid, ok := errors.AsType[*jsonschema.ValidationError](schema.Validate(decoded))
 	if !ok {
 		return nil
@@ -123,9 +117,7 @@ type manifest struct {
 func manifestsIn(t *testing.T, file, apiVersion string) []manifest {
 	t.Helper()
 	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	var found []manifest
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	for i := 0; ; i++ {
@@ -138,9 +130,7 @@ func manifestsIn(t *testing.T, file, apiVersion string) []manifest {
 			return found // the rest of the file is not YAML, as in a template
 		}
 		text, err := yaml.Marshal(&node)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		var object map[string]any
 		if sigsyaml.Unmarshal(text, &object) == nil && object["apiVersion"] == apiVersion && object["kind"] == v1alpha2.Kind {
 			relative, _ := filepath.Rel(testutil.Root(), file)

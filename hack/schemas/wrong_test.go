@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	sigsyaml "sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // valid is the manifest that each mistake changes.
@@ -31,13 +33,9 @@ type mistake struct {
 func mistakes(t *testing.T) map[string]mistake {
 	t.Helper()
 	data, err := os.ReadFile("testdata/wrong.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	var found map[string]mistake
-	if err := sigsyaml.UnmarshalStrict(data, &found); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, sigsyaml.UnmarshalStrict(data, &found))
 	return found
 }
 
@@ -99,8 +97,6 @@ func TestWrongOutsideSpec(t *testing.T) {
 func parse(t *testing.T, text string) map[string]any {
 	t.Helper()
 	var object map[string]any
-	if err := sigsyaml.Unmarshal([]byte(text), &object); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, sigsyaml.Unmarshal([]byte(text), &object))
 	return object
 }

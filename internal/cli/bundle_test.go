@@ -19,6 +19,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/bundle"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // makeBundle writes a bundle that contains one image under several names. The first name is the name of the operator's
@@ -27,17 +28,17 @@ func makeBundle(t *testing.T, references ...string) (file, digest string) {
 	t.Helper()
 	folder := t.TempDir()
 	image := empty.Image
-	must(t, layout.Path(folder).WriteImage(image))
+	testutil.Must(t, layout.Path(folder).WriteImage(image))
 	descriptor, err := partial.Descriptor(image)
-	must(t, err)
+	testutil.Must(t, err)
 	var images []bundle.Image
 	for i, reference := range references {
 		images = append(images, bundle.Image{Reference: reference, Operator: i == 0, Descriptor: *descriptor})
 	}
 	var content bytes.Buffer
-	must(t, bundle.Write(t.Context(), &content, bundle.Layout(folder), images, nil))
+	testutil.Must(t, bundle.Write(t.Context(), &content, bundle.Layout(folder), images, nil))
 	file = filepath.Join(t.TempDir(), "bundle.tar")
-	must(t, os.WriteFile(file, content.Bytes(), 0o600))
+	testutil.Must(t, os.WriteFile(file, content.Bytes(), 0o600))
 	return file, descriptor.Digest.String()
 }
 
@@ -88,7 +89,7 @@ quay.io/team/provider:1.2                   registry.corp:5000/mirror/team/provi
 		}
 	}
 	object := &corev1.ConfigMap{}
-	must(t, yaml.Unmarshal([]byte(load(t, "configmap")), object))
+	testutil.Must(t, yaml.Unmarshal([]byte(load(t, "configmap")), object))
 	for key, text := range object.Data {
 		object.Data[key] = strings.ReplaceAll(text, "DIGEST", digest)
 	}
@@ -124,7 +125,7 @@ func TestBundleLoad(t *testing.T) {
 		t.Errorf("the second load sent %d write requests", now-writes)
 	}
 	ref, err := name.ParseReference(server.host+"/mirror/ogxai/distribution-starter:0.7.3", name.Insecure)
-	must(t, err)
+	testutil.Must(t, err)
 	found, err := remote.Head(ref, remote.WithAuthFromKeychain(authn.DefaultKeychain))
 	if err != nil || found.Digest.String() != digest {
 		t.Errorf("%v, %v, want %s", found, err, digest)

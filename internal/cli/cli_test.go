@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 const samples = "../../config/samples"
@@ -66,7 +67,7 @@ func write(t *testing.T, files map[string]string) string {
 	t.Helper()
 	folder := t.TempDir()
 	for name, content := range files {
-		must(t, os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600))
+		testutil.Must(t, os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600))
 	}
 	return folder
 }
@@ -240,7 +241,7 @@ func TestRenderObjects(t *testing.T) {
 				Kind     string `json:"kind"`
 				Metadata struct{ Namespace string }
 			}
-			must(t, yaml.Unmarshal([]byte(text), &object))
+			testutil.Must(t, yaml.Unmarshal([]byte(text), &object))
 			kinds = append(kinds, object.Kind)
 			if object.Metadata.Namespace != "default" {
 				t.Errorf("%s in namespace %q", object.Kind, object.Metadata.Namespace)

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/fakeapi"
 )
 
@@ -54,7 +55,7 @@ func TestConventionsOfClusterVerbs(t *testing.T) {
 	folder := write(t, map[string]string{"good.yaml": stack(simple)})
 	for _, verb := range leaves(root) {
 		command, _, err := root.Find(strings.Fields(verb))
-		must(t, err)
+		testutil.Must(t, err)
 		if command.Flags().Lookup("kubeconfig") == nil {
 			continue
 		}
@@ -109,9 +110,9 @@ func TestConnectionFlags(t *testing.T) {
 func front(t *testing.T, api *fakeapi.Server) (seen *[]*http.Request, address string) {
 	t.Helper()
 	config, err := clientcmd.LoadFromFile(api.Kubeconfig)
-	must(t, err)
+	testutil.Must(t, err)
 	to, err := url.Parse(config.Clusters["here"].Server)
-	must(t, err)
+	testutil.Must(t, err)
 	proxy := httputil.NewSingleHostReverseProxy(to)
 	seen = &[]*http.Request{}
 	var lock sync.Mutex

@@ -2,7 +2,6 @@ package cli_test
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +11,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
 // cases are the command lines of one command that result in the exit codes 0, 1 and 2. Nil means that the test does not
@@ -61,8 +62,7 @@ func TestExitCodes(t *testing.T) {
 		}
 		run(t, "", append(strings.Fields(verb), "--no-such-flag")...).exits(t, 2, verb)
 	}
-	page, err := os.ReadFile("../../docs/reference/cli/README.md")
-	must(t, err)
+	page := golden.Read(t, "../../docs/reference/cli/README.md")
 	help := run(t, "", "--help").out
 	for _, line := range []string{
 		"success", "there is a problem: a manifest, an image or a stack is rejected, or the work is not complete",
@@ -77,7 +77,7 @@ func TestExitCodes(t *testing.T) {
 func checkData(t *testing.T, line []string) {
 	t.Helper()
 	command, _, err := cli.NewCommand(cli.Streams{}, "test").Find(line)
-	must(t, err)
+	testutil.Must(t, err)
 	output := command.Flags().Lookup("output")
 	if output == nil || !strings.Contains(output.Usage, "table, json or yaml") {
 		return
@@ -107,7 +107,7 @@ func TestHelpAndCompletion(t *testing.T) {
 	for _, verb := range leaves(root) {
 		words := strings.Fields(verb)
 		command, _, err := root.Find(words)
-		must(t, err)
+		testutil.Must(t, err)
 		// TestConventionsOfClusterVerbs has rows for the other commands.
 		if _, listed := exitCases[verb]; !listed && command.Flags().Lookup("kubeconfig") == nil {
 			t.Errorf("TestExitCodes has no row for the command %s", verb)

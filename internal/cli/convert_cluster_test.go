@@ -33,10 +33,10 @@ func TestConvertAsTheAPIServer(t *testing.T) {
 		object.SetName(fmt.Sprintf("stack-%d", made))
 		object.SetNamespace("default")
 		// As with kubectl --validate=false, the API server drops the fields that no version has.
-		must(t, c.Create(t.Context(), object, &client.CreateOptions{Raw: &metav1.CreateOptions{FieldValidation: "Ignore"}}))
+		testutil.Must(t, c.Create(t.Context(), object, client.FieldValidation(metav1.FieldValidationIgnore)))
 		stored := &unstructured.Unstructured{}
 		stored.SetGroupVersionKind(v1alpha2.GroupVersion.WithKind(v1alpha2.Kind))
-		must(t, c.Get(t.Context(), client.ObjectKeyFromObject(object), stored))
+		testutil.Must(t, c.Get(t.Context(), client.ObjectKeyFromObject(object), stored))
 		return map[string]any{
 			"annotations": stored.GetAnnotations(), "labels": stored.GetLabels(),
 			"spec": stored.Object["spec"],
@@ -85,7 +85,7 @@ func onlyStack(t *testing.T, manifest string) *unstructured.Unstructured {
 	t.Helper()
 	for text := range strings.SplitSeq(manifest, "\n---\n") {
 		object := &unstructured.Unstructured{}
-		must(t, yaml.Unmarshal([]byte(text), &object.Object))
+		testutil.Must(t, yaml.Unmarshal([]byte(text), &object.Object))
 		if object.GetKind() == v1alpha2.Kind {
 			return object
 		}

@@ -3,14 +3,15 @@ package cli_test
 import (
 	"encoding/json"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
 
 	"sigs.k8s.io/yaml"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/fakeapi"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
 const (
@@ -24,10 +25,9 @@ const (
 // manifest reads a file with one document.
 func manifest(t *testing.T, path string) object {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	must(t, err)
+	data := golden.Read(t, path)
 	var found object
-	must(t, yaml.Unmarshal(data, &found))
+	testutil.Must(t, yaml.Unmarshal(data, &found))
 	return found
 }
 

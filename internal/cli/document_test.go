@@ -8,13 +8,15 @@ import (
 	"testing"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // asJSON returns a manifest as JSON.
 func asJSON(t *testing.T, manifest string) string {
 	t.Helper()
 	data, err := yaml.YAMLToJSON([]byte(manifest))
-	must(t, err)
+	testutil.Must(t, err)
 	return string(data)
 }
 
@@ -51,9 +53,9 @@ func toYAML(t *testing.T, text string) string {
 	var documents []string
 	for decoder.More() {
 		var value json.RawMessage
-		must(t, decoder.Decode(&value))
+		testutil.Must(t, decoder.Decode(&value))
 		data, err := yaml.JSONToYAML(value)
-		must(t, err)
+		testutil.Must(t, err)
 		documents = append(documents, string(data))
 	}
 	return strings.Join(documents, "---\n")

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // A manifest with many mistakes causes a bounded number of messages, and the last one states how many there are more.
@@ -19,7 +21,7 @@ func TestManyFindings(t *testing.T) {
 		"apiVersion": "llamastack.io/v1alpha2", "kind": "LlamaStackDistribution",
 		"metadata": map[string]any{"name": "a"}, "spec": spec,
 	})
-	must(t, err)
+	testutil.Must(t, err)
 	for _, verb := range []string{"validate", "render", "convert"} {
 		t.Run(verb, func(t *testing.T) {
 			got := run(t, string(manifest), verb, "-f", "-")

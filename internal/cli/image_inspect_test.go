@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 
 	reader "github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve/registry"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
@@ -71,7 +72,7 @@ func TestImageOutput(t *testing.T) {
 func withLabels(t *testing.T, labels map[string]string) v1.Image {
 	t.Helper()
 	image, err := mutate.Config(serverImage(t, false, "amd64"), v1.Config{Labels: labels})
-	must(t, err)
+	testutil.Must(t, err)
 	return image
 }
 

@@ -26,6 +26,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // imageServer is a local registry.
@@ -63,7 +64,7 @@ func (s *imageServer) instead(answer func(http.ResponseWriter, *http.Request) bo
 func (s *imageServer) ref(t *testing.T, repository string) name.Reference {
 	t.Helper()
 	ref, err := name.ParseReference(s.host+"/"+repository, name.Insecure)
-	must(t, err)
+	testutil.Must(t, err)
 	return ref
 }
 
@@ -71,14 +72,14 @@ func (s *imageServer) ref(t *testing.T, repository string) name.Reference {
 func (s *imageServer) get(t *testing.T, written string) *remote.Descriptor {
 	t.Helper()
 	descriptor, err := remote.Get(s.ref(t, strings.TrimPrefix(written, s.host+"/")))
-	must(t, err)
+	testutil.Must(t, err)
 	return descriptor
 }
 
 func (s *imageServer) push(t *testing.T, repository string, image remote.Taggable) string {
 	t.Helper()
 	ref := s.ref(t, repository)
-	must(t, remote.Push(ref, image))
+	testutil.Must(t, remote.Push(ref, image))
 	s.writes.Store(0)
 	return ref.Name()
 }
@@ -92,12 +93,12 @@ func tarLayer(t *testing.T, name, content string, mediaType types.MediaType) v1.
 	if err == nil {
 		_, err = io.WriteString(writer, content)
 	}
-	must(t, errors.Join(err, writer.Close()))
+	testutil.Must(t, errors.Join(err, writer.Close()))
 	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) {
 		return io.NopCloser(bytes.NewReader(archive.Bytes())), nil
 	},
 		tarball.WithMediaType(mediaType), tarball.WithCompressionLevel(gzip.NoCompression))
-	must(t, err)
+	testutil.Must(t, err)
 	return layer
 }
 
@@ -113,9 +114,9 @@ func serverImage(t *testing.T, docker bool, architecture string) v1.Image {
 		mutate.Addendum{Layer: tarLayer(t, "base", architecture, layerType), History: v1.History{CreatedBy: "base"}},
 		mutate.Addendum{Layer: tarLayer(t, "server", architecture, layerType), History: v1.History{CreatedBy: "server"}},
 	)
-	must(t, err)
+	testutil.Must(t, err)
 	file, err := image.ConfigFile()
-	must(t, err)
+	testutil.Must(t, err)
 	file = file.DeepCopy()
 	file.OS, file.Architecture = "linux", architecture
 	file.Config.Labels, file.Config.Entrypoint = map[string]string{"org.example.builder": "<us & them>"},
@@ -156,7 +157,7 @@ func serverIndex(t *testing.T, docker bool) v1.ImageIndex {
 func starterConfig(t *testing.T, more int) string {
 	t.Helper()
 	resolved, err := distribution.Resolve("starter", "", "0.7.3", nil)
-	must(t, err)
+	testutil.Must(t, err)
 	return string(resolved.Base) + strings.Repeat("# more\n", more/7+1)
 }
 
@@ -177,15 +178,15 @@ func makeLayout(t *testing.T, images map[string]v1.Image, indexes map[string]v1.
 	t.Helper()
 	folder := t.TempDir()
 	path, err := layout.Write(folder, empty.Index)
-	must(t, err)
+	testutil.Must(t, err)
 	tagged := func(tag string) layout.Option {
 		return layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": tag, "org.example": "kept"})
 	}
 	for tag, image := range images {
-		must(t, path.AppendImage(image, tagged(tag)))
+		testutil.Must(t, path.AppendImage(image, tagged(tag)))
 	}
 	for tag, index := range indexes {
-		must(t, path.AppendIndex(index, tagged(tag)))
+		testutil.Must(t, path.AppendIndex(index, tagged(tag)))
 	}
 	return folder
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/starter"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // initArguments returns the flags that a provider type requires in a release.
@@ -183,14 +184,14 @@ func TestInitAsks(t *testing.T) {
 // shell reads as they are.
 func TestInitAsksAgain(t *testing.T) {
 	t.Chdir(t.TempDir())
-	must(t, os.WriteFile("taken.yaml", nil, 0o600))
+	testutil.Must(t, os.WriteFile("taken.yaml", nil, 0o600))
 	lines := []string{"", "", "", "", "1.5/2", "${env.X}", "m", "", "", "", "taken.yaml", "none/a.yaml", "my stack.yaml"}
 	got := run(t, strings.Join(lines, "\n")+"\n", "init")
 	got.mustExit(t, 0)
 	contains(t, got.err, "--model: ", `--output: "taken.yaml" already exists`, "--output: stat none: ",
 		"kubectl apply -f 'my stack.yaml'\n")
 	data, err := os.ReadFile("my stack.yaml")
-	must(t, err)
+	testutil.Must(t, err)
 	contains(t, string(data), `secretKeyRef: {name: "1.5", key: "2"}`)
 	if asked := run(t, "", "init", "-o", "taken.yaml"); strings.Contains(asked.err, "Name of the stack") {
 		t.Errorf("the command asked a question before it reported the existing file:\n%s", asked.err)

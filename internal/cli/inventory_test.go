@@ -46,23 +46,23 @@ func TestSurvey(t *testing.T) {
 	c := upgrade.Start(t)
 	c.Install(t, upgrade.Older(t))
 	for _, name := range []string{"team-a", "team-b"} {
-		must(t, c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}))
+		testutil.Must(t, c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}))
 	}
 	plain := makeStack(t, c, "team-a", "plain", `{server: {distribution: {name: starter}}}`)
 	makeStack(t, c, "team-a", "refused", `{server: {distribution: {name: unheard-of}}}`)
 	makeStack(t, c, "team-b", "elsewhere", `{server: {distribution: {name: starter}, userConfig: {configMapName: mine, configMapNamespace: team-a}}}`)
-	must(t, c.Create(t.Context(), &corev1.ConfigMap{
+	testutil.Must(t, c.Create(t.Context(), &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Name: "mine", Namespace: "team-a"},
 		Data:       map[string]string{"config.yaml": "version: 2"},
 	}))
 	makeStack(t, c, "team-b", "unreadable", `{server: {distribution: {name: starter}, userConfig: {configMapName: ours, configMapNamespace: team-a}}}`)
-	must(t, c.Create(t.Context(), &corev1.ConfigMap{
+	testutil.Must(t, c.Create(t.Context(), &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Name: "ours", Namespace: "team-b"},
 		Data:       map[string]string{"config.yaml": "version: 2"},
 	}))
 	deployment := oldDeployment(plain)
-	must(t, c.Create(t.Context(), deployment, client.FieldOwner("manager")))
-	must(t, c.Create(t.Context(), oldDeployment(makeStack(t, c, "team-b", "taken", `{server: {distribution: {name: starter}}}`, "no.such/uid"))))
+	testutil.Must(t, c.Create(t.Context(), deployment, client.FieldOwner("manager")))
+	testutil.Must(t, c.Create(t.Context(), oldDeployment(makeStack(t, c, "team-b", "taken", `{server: {distribution: {name: starter}}}`, "no.such/uid"))))
 	t.Setenv("KUBECONFIG", readOnly(t, c, true))
 
 	got := run(t, "", "migrate", "--dry-run", "-o", "json")
@@ -82,10 +82,10 @@ func TestSurvey(t *testing.T) {
 	contains(t, strings.Join(before.Stacks[4].Warnings, "\n"), `the operator therefore uses the ConfigMap with the same name in namespace "team-b"`)
 
 	c.Install(t, upgrade.Today(t, upgrade.StartWebhook(t)))
-	must(t, c.Delete(t.Context(), deployment))
+	testutil.Must(t, c.Delete(t.Context(), deployment))
 	adopted := oldDeployment(plain)
 	adopted.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("Deployment"))
-	must(t, c.Patch(t.Context(), adopted, client.Apply, client.FieldOwner(names.FieldManager), client.ForceOwnership)) //nolint:staticcheck // an object of a Go type is applied in one line
+	testutil.Must(t, c.Patch(t.Context(), adopted, client.Apply, client.FieldOwner(names.FieldManager), client.ForceOwnership)) //nolint:staticcheck // an object of a Go type is applied in one line
 	got = run(t, "", "migrate", "--dry-run", "-n", "team-a")
 	contains(t, got.out, "team-a     plain    v1alpha1  yes      -             1")
 	contains(t, got.out, "team-a/refused\nrefused  ")
@@ -102,7 +102,7 @@ func TestSurveyWithoutRights(t *testing.T) {
 	for i := range count {
 		makeStack(t, c, "default", fmt.Sprintf("stack-%03d", i), `{server: {distribution: {name: starter}, userConfig: {configMapName: mine}}}`)
 	}
-	must(t, c.Create(t.Context(), oldDeployment(makeStack(t, c, "default", "alone", `{server: {distribution: {name: starter}}}`))))
+	testutil.Must(t, c.Create(t.Context(), oldDeployment(makeStack(t, c, "default", "alone", `{server: {distribution: {name: starter}}}`))))
 	t.Setenv("KUBECONFIG", readOnly(t, c, false))
 
 	got := run(t, "", "migrate", "--dry-run", "-o", "json")
@@ -137,14 +137,6 @@ func TestSurveyOfFiles(t *testing.T) {
 	contains(t, run(t, "", "migrate", "--storage", "v1alpha1", "-n", "a").err, "none of the others can be")
 }
 
-// must ends the test with an error.
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // makeStack creates a stack whose last-applied annotation contains a field that the API no longer has.
 func makeStack(
 	t *testing.T, c *upgrade.Cluster, namespace, name, spec string, uid ...string,
@@ -154,7 +146,7 @@ func makeStack(
 	object.SetNamespace(namespace)
 	object.SetAnnotations(map[string]string{corev1.LastAppliedConfigAnnotation: `{"apiVersion":"llamastack.io/v1alpha1","kind":"LlamaStackDistribution",` +
 		`"spec":{"server":{"distribution":{"name":"starter"},"containerSpec":{"image":"a"}}}}`})
-	must(t, c.Create(t.Context(), object))
+	testutil.Must(t, c.Create(t.Context(), object))
 	if len(uid) > 0 {
 		object.SetUID("00000000-0000-0000-0000-000000000001") // the UID of a deleted stack with the same name
 	}
@@ -200,8 +192,9 @@ func readOnly(t *testing.T, c *upgrade.Cluster, others bool) string {
 			Resources: []string{"*"}, Verbs: []string{"get", "list"},
 		})
 	}
-	must(t, c.Create(t.Context(), &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "reader"}, Rules: rules}))
-	must(t, c.Create(t.Context(), &rbacv1.ClusterRoleBinding{
+	reader := metav1.ObjectMeta{Name: "reader"}
+	testutil.Must(t, c.Create(t.Context(), &rbacv1.ClusterRole{ObjectMeta: reader, Rules: rules}))
+	testutil.Must(t, c.Create(t.Context(), &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: "reader"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "reader"},
 		Subjects: []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: "reader"}},
 	}))
@@ -217,12 +210,12 @@ func readOnly(t *testing.T, c *upgrade.Cluster, others bool) string {
 func impersonating(t *testing.T, c *upgrade.Cluster, user string) string {
 	t.Helper()
 	config, err := clientcmd.LoadFromFile(c.Kubeconfig)
-	must(t, err)
+	testutil.Must(t, err)
 	for _, who := range config.AuthInfos {
 		who.Impersonate = user
 	}
 	file := filepath.Join(t.TempDir(), user)
-	must(t, clientcmd.WriteToFile(*config, file))
+	testutil.Must(t, clientcmd.WriteToFile(*config, file))
 	if _, err := os.Stat(file); err != nil {
 		t.Fatal(err)
 	}

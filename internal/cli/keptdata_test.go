@@ -9,6 +9,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
@@ -54,7 +55,7 @@ func directories(t *testing.T, file string) string {
 	rendered := run(t, "", "render", "-f", file, "-o", "env")
 	rendered.exits(t, 0)
 	var env []struct{ Name, Value string }
-	must(t, yaml.Unmarshal([]byte(rendered.out), &env))
+	testutil.Must(t, yaml.Unmarshal([]byte(rendered.out), &env))
 	var found strings.Builder
 	for _, variable := range env {
 		if slices.Contains(directoryVariables, variable.Name) {

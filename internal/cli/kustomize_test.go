@@ -26,8 +26,8 @@ patches:
 		"none/values.yaml": "a: b\n",
 	} {
 		path := filepath.Join(folder, name)
-		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
-		must(t, os.WriteFile(path, []byte(content), 0o600))
+		testutil.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		testutil.Must(t, os.WriteFile(path, []byte(content), 0o600))
 	}
 	good := run(t, "", "validate", "-k", filepath.Join(folder, "base"))
 	good.exits(t, 0)

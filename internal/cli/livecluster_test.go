@@ -16,6 +16,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // liveCluster is a fake API server. It serves objects by path, and records the requests.
@@ -88,7 +90,7 @@ func newLiveCluster(t *testing.T) *liveCluster {
 	text := fmt.Sprintf(`{apiVersion: v1, kind: Config, current-context: here, clusters: [{name: here, cluster: {server: %q}}],
   contexts: [{name: here, context: {cluster: here, user: me, namespace: team-a}}],
   users: [{name: me, user: {token: t}}]}`, server.URL)
-	must(t, os.WriteFile(c.kubeconfig, []byte(text), 0o600))
+	testutil.Must(t, os.WriteFile(c.kubeconfig, []byte(text), 0o600))
 	return c
 }
 
@@ -139,7 +141,7 @@ func (c *liveCluster) run(t *testing.T, stdin string, args ...string) result {
 func liveObject(t *testing.T, manifest string) map[string]any {
 	t.Helper()
 	var found map[string]any
-	must(t, yaml.Unmarshal([]byte(manifest), &found))
+	testutil.Must(t, yaml.Unmarshal([]byte(manifest), &found))
 	metadata := found["metadata"].(map[string]any)
 	metadata["namespace"], metadata["uid"], metadata["generation"] = "team-a", "1-2", 3
 	return found
@@ -154,7 +156,7 @@ func (c *liveCluster) deploy(t *testing.T, manifest string) map[string]any {
 	rendered.mustExit(t, 0)
 	for _, text := range strings.Split(rendered.out, "---\n")[1:] {
 		var child unstructured.Unstructured
-		must(t, yaml.Unmarshal([]byte(text), &child.Object))
+		testutil.Must(t, yaml.Unmarshal([]byte(text), &child.Object))
 		switch child.GetKind() {
 		case "Deployment":
 			child.Object["status"] = map[string]any{"availableReplicas": 1}
@@ -257,12 +259,12 @@ func TestDiffLiveKeepsImageAndBase(t *testing.T) {
 	running := c.objects[deployment].(map[string]any)
 	annotations := running["metadata"].(map[string]any)["annotations"].(map[string]any)
 	var record map[string]any
-	must(t, json.Unmarshal([]byte(annotations["llamastack.io/rendered"].(string)), &record))
+	testutil.Must(t, json.Unmarshal([]byte(annotations["llamastack.io/rendered"].(string)), &record))
 	record["distribution"].(map[string]any)["image"] = image
 	kept := c.objects[mapsOfA+record["baseConfigMap"].(string)]
 	c.objects[mapsOfA+"demo-base-kept"], record["baseConfigMap"], record["base"] = kept, "demo-base-kept", "another"
 	data, err := json.Marshal(record)
-	must(t, err)
+	testutil.Must(t, err)
 	annotations["llamastack.io/rendered"] = string(data)
 	base := kept.(map[string]any)["data"].(map[string]any)
 	base["base.yaml"] = strings.Replace(base["base.yaml"].(string), "apis:", "a_key_of_the_kept_base: 1\napis:", 1)
@@ -315,7 +317,7 @@ func TestDiffLiveMerges(t *testing.T) {
 	c := newLiveCluster(t)
 	live := c.deploy(t, edit("storage: {}", "storage: {}, replicas: 0, workers: 2"))
 	applied, err := json.Marshal(liveObject(t, edit("storage: {}", "storage: {}, workers: 2")))
-	must(t, err)
+	testutil.Must(t, err)
 	live["metadata"].(map[string]any)["annotations"] = map[string]any{"kubectl.kubernetes.io/last-applied-configuration": string(applied)}
 	got := c.run(t, stack(liveSpec), "diff", "-f", "-")
 	contains(t, got.out, "the number of workers changes from 2 to 1", "the stack is scaled to zero")

@@ -8,6 +8,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/planted"
 )
@@ -21,11 +22,11 @@ func TestMessagesQuoteOnlyKnownFields(t *testing.T) {
 	var manifests strings.Builder
 	for _, value := range values {
 		text, err := yaml.Marshal(value.Object)
-		must(t, err)
+		testutil.Must(t, err)
 		manifests.WriteString("---\n" + string(text))
 	}
 	file := filepath.Join(t.TempDir(), "stacks.yaml")
-	must(t, os.WriteFile(file, []byte(manifests.String()), 0o600))
+	testutil.Must(t, os.WriteFile(file, []byte(manifests.String()), 0o600))
 	got := run(t, "", "validate", "-f", file)
 	golden.Dir(t, "testdata/quoted", planted.Shown(values, got.out+got.err))
 }

@@ -141,7 +141,7 @@ func TestRenderOlderTrust(t *testing.T) {
 	two := testutil.CertificateFor(t, "platform")
 	configMap := func(name string, data ...[]byte) string {
 		text, err := json.Marshal(string(bytes.Join(data, nil)))
-		must(t, err)
+		testutil.Must(t, err)
 		return "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + "}\ndata: {ca-bundle.crt: " + string(text) + "}\n"
 	}
 	platform := configMap("odh-trusted-ca-bundle", two)

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/fakeapi"
 )
 
@@ -195,7 +196,7 @@ func TestToken(t *testing.T) {
 	api := fakeapi.Start(t)
 	servedStack(t, api, starterSpec(), nil, backend)
 	file := filepath.Join(t.TempDir(), "token")
-	must(t, os.WriteFile(file, []byte(canary+"\n"), 0o600))
+	testutil.Must(t, os.WriteFile(file, []byte(canary+"\n"), 0o600))
 	for _, command := range [][]string{{"chat", "my"}, {"models", "my", "--live"}} {
 		t.Run(command[0], func(t *testing.T) {
 			with := func(stdin string, args ...string) result {
@@ -377,15 +378,15 @@ func TestOpen(t *testing.T) {
 	}
 	url := strings.TrimSpace(out.String())
 	request, err := http.NewRequestWithContext(context.Background(), http.MethodGet, url+"/v1/models", http.NoBody)
-	must(t, err)
+	testutil.Must(t, err)
 	response, err := http.DefaultClient.Do(request)
-	must(t, err)
+	testutil.Must(t, err)
 	body, _ := io.ReadAll(response.Body)
 	response.Body.Close()
 	if string(body) != oneModel {
 		t.Errorf("got %q", body)
 	}
-	must(t, syscall.Kill(os.Getpid(), syscall.SIGINT))
+	testutil.Must(t, syscall.Kill(os.Getpid(), syscall.SIGINT))
 	if code := <-ended; code != 0 || !strings.Contains(messages.String(), "is forwarded to pod my-1; press Ctrl-C to end the command") {
 		t.Errorf("exit code %d, messages:\n%s", code, messages.String())
 	}

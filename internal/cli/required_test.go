@@ -1,7 +1,6 @@
 package cli_test
 
 import (
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/typecheck"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
 // otherwiseInTypes lists required fields whose Go type does not show that they are required. The commands do not
@@ -28,10 +28,9 @@ var otherwiseInTypes = []string{
 // For a v1alpha1 document, the commands require the same fields as the CustomResourceDefinition, except the fields in
 // otherwiseInTypes.
 func TestMissingIsWhatTheDefinitionRequires(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join(testutil.Root(), "config/crd/bases/llamastack.io_llamastackdistributions.yaml"))
-	must(t, err)
+	data := golden.Read(t, filepath.Join(testutil.Root(), "config/crd/bases/llamastack.io_llamastackdistributions.yaml"))
 	var definition apiextensionsv1.CustomResourceDefinition
-	must(t, yaml.Unmarshal(data, &definition))
+	testutil.Must(t, yaml.Unmarshal(data, &definition))
 	objects := 0
 	for _, version := range definition.Spec.Versions {
 		if version.Name == v1alpha1.GroupVersion.Version {

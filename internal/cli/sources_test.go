@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
 // operatorConfig writes the operator's ConfigMap and another ConfigMap to a file.
@@ -13,7 +16,7 @@ func operatorConfig(t *testing.T, data string) string {
 	file := filepath.Join(t.TempDir(), "operator.yaml")
 	text := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}\ndata: {image-overrides: 'starter: wrong:1'}\n---\n" +
 		"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: llama-stack-operator-config, namespace: anywhere}\ndata:\n" + data
-	must(t, os.WriteFile(file, []byte(text), 0o600))
+	testutil.Must(t, os.WriteFile(file, []byte(text), 0o600))
 	return file
 }
 
@@ -116,13 +119,12 @@ func TestOperatorConfigRefuses(t *testing.T) {
 	contains(t, got.err, `warning: `+unread+`: llama-stack-operator-config: image-override: unknown key; did you mean "image-overrides"?; the key has no effect`)
 
 	empty, twice := filepath.Join(t.TempDir(), "empty.yaml"), operatorConfig(t, overrides)
-	data, err := os.ReadFile(twice)
-	must(t, err)
+	data := golden.Read(t, twice)
 	for file, content := range map[string]string{
 		empty: "kind: ConfigMap\n",
 		twice: string(data) + "---\n" + string(data),
 	} {
-		must(t, os.WriteFile(file, []byte(content), 0o600))
+		testutil.Must(t, os.WriteFile(file, []byte(content), 0o600))
 	}
 	for file, want := range map[string]string{
 		empty: empty + ` does not contain ConfigMap "llama-stack-operator-config"` +

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/fakeapi"
 )
 
@@ -22,16 +23,16 @@ import (
 func untar(t *testing.T, data []byte) map[string]string {
 	t.Helper()
 	compressed, err := gzip.NewReader(bytes.NewReader(data))
-	must(t, err)
+	testutil.Must(t, err)
 	files := map[string]string{}
 	for reader := tar.NewReader(compressed); ; {
 		header, err := reader.Next()
 		if errors.Is(err, io.EOF) {
 			return files
 		}
-		must(t, err)
+		testutil.Must(t, err)
 		text, err := io.ReadAll(reader)
-		must(t, err)
+		testutil.Must(t, err)
 		files[strings.TrimPrefix(header.Name, "llamastack-support/")] = string(text)
 	}
 }
@@ -116,7 +117,7 @@ func TestSupportBundle(t *testing.T) {
 		t.Error("the archive contains the events of another stack")
 	}
 	first, err := os.ReadFile(file)
-	must(t, err)
+	testutil.Must(t, err)
 	bundle("my")
 	if second, _ := os.ReadFile(file); !bytes.Equal(first, second) {
 		t.Error("the second archive of the same cluster has other bytes")

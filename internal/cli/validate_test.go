@@ -14,6 +14,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/findings"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
 // several is a file with two documents. The second document has two mistakes.
@@ -184,7 +186,7 @@ func TestSelector(t *testing.T) {
 func fakeKubectl(t *testing.T, script string) {
 	t.Helper()
 	folder := t.TempDir()
-	must(t, os.WriteFile(filepath.Join(folder, "kubectl"), []byte("#!/bin/sh\n"+script), 0o700))
+	testutil.Must(t, os.WriteFile(filepath.Join(folder, "kubectl"), []byte("#!/bin/sh\n"+script), 0o700))
 	t.Setenv("PATH", folder+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
@@ -231,8 +233,7 @@ func TestKustomizeRefuses(t *testing.T) {
 
 // The pre-commit hook validates the files in a commit. Most of these files do not contain a stack.
 func TestPreCommitHook(t *testing.T) {
-	data, err := os.ReadFile("../../.pre-commit-hooks.yaml")
-	must(t, err)
+	data := golden.Read(t, "../../.pre-commit-hooks.yaml")
 	var hooks []struct{ ID, Name, Description, Entry, Language, Exclude string }
 	if err := yaml.Unmarshal(data, &hooks); err != nil || len(hooks) != 1 {
 		t.Fatalf("%d hooks, %v", len(hooks), err)

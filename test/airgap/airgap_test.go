@@ -38,9 +38,7 @@ const (
 func TestAirGap(t *testing.T) {
 	j := newJourney(t)
 	host, _, err := net.SplitHostPort(os.Getenv("CLUSTER_REGISTRY"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	bundle := j.makeBundle()
 	private := startPrivateRegistry(t, host)
 	j.hidden[private.address] = "registry.corp:5000"
@@ -70,9 +68,7 @@ func (j *journey) makeBundle() string {
 	source := os.Getenv("CLUSTER_REGISTRY")
 	published, err := image.Publish(j.t.Context(), source, "airgap", "operator", "server@"+serverRelease,
 		"standin@"+serverRelease)
-	if err != nil {
-		j.t.Fatal(err)
-	}
+	testutil.Must(j.t, err)
 	provider := image.ExternalProvider{
 		Files: map[string][]byte{}, Label: []byte(external.EchoSpec().YAML()), Entrypoint: []string{"/bin/sleep", "infinity"},
 	}
@@ -80,12 +76,8 @@ func (j *journey) makeBundle() string {
 		provider.Files[path] = []byte(content)
 	}
 	built, err := provider.Image(j.t.Context(), j.t.TempDir())
-	if err != nil {
-		j.t.Fatal(err)
-	}
-	if err := image.Push(j.t.Context(), source+"/echo-provider:1.2", built); err != nil {
-		j.t.Fatal(err)
-	}
+	testutil.Must(j.t, err)
+	testutil.Must(j.t, image.Push(j.t.Context(), source+"/echo-provider:1.2", built))
 	j.hidden[source] = "registry.build:5000"
 	j.say("Create a bundle on a machine that can pull the images")
 	bundle := filepath.Join(j.folder, "llama-stack-bundle.tar")
@@ -104,9 +96,7 @@ func (j *journey) makeBundle() string {
 		"images.txt",
 	}})
 	info, err := os.Stat(bundle)
-	if err != nil {
-		j.t.Fatal(err)
-	}
+	testutil.Must(j.t, err)
 	j.print("%s: %.1f MB\n", bundle, float64(info.Size())/1e6)
 	return bundle
 }
@@ -123,9 +113,7 @@ func (j *journey) cutOff(host string) {
 	}})
 	j.print("\n")
 	_, port, err := net.SplitHostPort(os.Getenv("CLUSTER_REGISTRY"))
-	if err != nil {
-		j.t.Fatal(err)
-	}
+	testutil.Must(j.t, err)
 	octets := strings.Split(services, ".")
 	for _, args := range [][]string{
 		{"ip", "route", "add", strings.Join(octets[:3], ".") + ".0/20", "via", host},
@@ -187,12 +175,8 @@ func (j *journey) hosts(registry, settings string) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(testutil.Root(), path)
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		j.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(settings), 0o600); err != nil {
-		j.t.Fatal(err)
-	}
+	testutil.Must(j.t, os.MkdirAll(filepath.Dir(path), 0o700))
+	testutil.Must(j.t, os.WriteFile(path, []byte(settings), 0o600))
 	j.print("node$ cat /etc/containerd/certs.d/%s/hosts.toml\n%s", registry, settings)
 }
 
@@ -214,9 +198,7 @@ func (j *journey) install(values string, private *privateRegistry) {
 	j.kubectl("create", "configmap", "registry-ca", "--namespace", names.OperatorNamespace,
 		"--from-file=ca-bundle.crt="+filepath.Join(j.folder, "ca.pem"))
 	host, _, err := net.SplitHostPort(private.address)
-	if err != nil {
-		j.t.Fatal(err)
-	}
+	testutil.Must(j.t, err)
 	args := []string{
 		"helm", "install", "llama-stack-k8s-operator", filepath.Join(j.folder, "chart/llama-stack-k8s-operator"),
 		"--namespace", names.OperatorNamespace, "--values", values,
@@ -375,13 +357,9 @@ func (j *journey) withoutLabels() {
 		return err
 	})
 	match, err := release.Lookup(serverRelease)
-	if err != nil {
-		j.t.Fatal(err)
-	}
+	testutil.Must(j.t, err)
 	base, err := corpus.LightStarter(match.Release)
-	if err != nil {
-		j.t.Fatal(err)
-	}
+	testutil.Must(j.t, err)
 	j.kubectl("create", "configmap", "base", "--namespace", namespace,
 		"--from-file=config.yaml="+j.write("config.yaml", string(base)))
 	j.apply(namespace, fmt.Sprintf(ofDockerHub, "without", serverImage, "baseConfig: {configMapName: base}\n  "))

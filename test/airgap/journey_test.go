@@ -43,9 +43,7 @@ func newJourney(t *testing.T) *journey {
 	j := &journey{t: t, out: io.Discard, folder: t.TempDir(), hidden: map[string]string{}, started: time.Now()}
 	if *transcript != "" {
 		file, err := os.Create(*transcript)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		t.Cleanup(func() { _ = file.Close() })
 		j.out = file
 	}
@@ -59,18 +57,14 @@ func newJourney(t *testing.T) *journey {
 func nodeProcess(t *testing.T) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(os.Getenv("CLUSTER_DIR"), "cluster.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	var record struct {
 		Components []struct {
 			Name    string
 			Process struct{ PID int }
 		}
 	}
-	if err := json.Unmarshal(data, &record); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, json.Unmarshal(data, &record))
 	for _, component := range record.Components {
 		if component.Name == "node" && component.Process.PID > 0 {
 			return strconv.Itoa(component.Process.PID)
@@ -160,9 +154,7 @@ func (j *journey) try(c command) (string, error) {
 func (j *journey) run(c command) string {
 	j.t.Helper()
 	said, err := j.try(c)
-	if err != nil {
-		j.t.Fatal(err)
-	}
+	testutil.Must(j.t, err)
 	return said
 }
 
@@ -197,11 +189,7 @@ func (j *journey) apply(namespace, manifest string) {
 func (j *journey) write(name, content string) string {
 	j.t.Helper()
 	path := filepath.Join(j.folder, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		j.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-		j.t.Fatal(err)
-	}
+	testutil.Must(j.t, os.MkdirAll(filepath.Dir(path), 0o755))
+	testutil.Must(j.t, os.WriteFile(path, []byte(content), 0o644))
 	return path
 }

@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/registry"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // user and password are the credentials that the private registry accepts.
@@ -43,9 +45,7 @@ func startPrivateRegistry(t *testing.T, host string) *privateRegistry {
 	t.Helper()
 	authority, certificate := issue(t, host)
 	listener, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	r := &privateRegistry{address: listener.Addr().String(), authority: authority, served: map[string]int{}}
 	inner := registry.New(registry.Logger(log.New(io.Discard, "", 0)),
 		registry.WithBlobHandler(registry.NewDiskBlobHandler(t.TempDir())))
@@ -106,9 +106,7 @@ func issue(t *testing.T, host string) (string, tls.Certificate) {
 	t.Helper()
 	key := func() *ecdsa.PrivateKey {
 		made, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		return made
 	}
 	template := func(name string) *x509.Certificate {
@@ -120,15 +118,11 @@ func issue(t *testing.T, host string) (string, tls.Certificate) {
 	authority, authorityKey := template("private authority"), key()
 	authority.IsCA, authority.BasicConstraintsValid, authority.KeyUsage = true, true, x509.KeyUsageCertSign
 	root, err := x509.CreateCertificate(rand.Reader, authority, authority, authorityKey.Public(), authorityKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	leaf, leafKey := template(host), key()
 	leaf.IPAddresses, leaf.ExtKeyUsage = []net.IP{net.ParseIP(host)}, []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
 	der, err := x509.CreateCertificate(rand.Reader, leaf, authority, leafKey.Public(), authorityKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: root})),
 		tls.Certificate{Certificate: [][]byte{der, root}, PrivateKey: leafKey}
 }

@@ -34,9 +34,7 @@ type sender struct {
 func newSender(t testing.TB) sender {
 	t.Helper()
 	client, err := rest.HTTPClientFor(plane.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return sender{client, strings.TrimSuffix(plane.Config.Host, "/")}
 }
 
@@ -47,9 +45,7 @@ const stacks = "/apis/llamastack.io/%s/namespaces/default/llamastackdistribution
 func (s sender) send(t testing.TB, method, path, body string) (int, string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, s.host+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	request.Header.Set("Content-Type", "application/json")
 	response, err := s.Do(request)
 	if err != nil {
@@ -57,9 +53,7 @@ func (s sender) send(t testing.TB, method, path, body string) (int, string) {
 	}
 	defer func() { _ = response.Body.Close() }()
 	answer, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	var status struct{ Message string }
 	if json.Unmarshal(answer, &status) == nil && status.Message != "" {
 		answer = []byte(status.Message)
@@ -239,9 +233,7 @@ func convertWith(t *testing.T, handler http.Handler) {
 	t.Helper()
 	certificate, key := testutil.NewCertificate(t, time.Now().Add(time.Hour))
 	pair, err := tls.X509KeyPair(certificate, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	server := httptest.NewUnstartedServer(handler)
 	server.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
 	server.StartTLS()
@@ -264,13 +256,9 @@ func convertAt(t *testing.T, address *apiextensionsv1.WebhookClientConfig) *apie
 	ctx := context.WithoutCancel(t.Context())
 	definition := &apiextensionsv1.CustomResourceDefinition{}
 	c := newClient(t)
-	if err := c.Get(ctx, client.ObjectKey{Name: "llamastackdistributions.llamastack.io"}, definition); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, c.Get(ctx, client.ObjectKey{Name: "llamastackdistributions.llamastack.io"}, definition))
 	previous := definition.Spec.Conversion.Webhook.ClientConfig
 	definition.Spec.Conversion.Webhook.ClientConfig = address
-	if err := c.Update(ctx, definition); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, c.Update(ctx, definition))
 	return previous
 }

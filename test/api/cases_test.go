@@ -19,18 +19,14 @@ import (
 func loadCases(t *testing.T) *casetable.Table {
 	t.Helper()
 	table, err := casetable.Load(filepath.Join(testutil.Root(), casetable.Folder))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return table
 }
 
 func newClient(t *testing.T) client.Client {
 	t.Helper()
 	c, err := plane.Client()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return c
 }
 
@@ -62,9 +58,7 @@ func TestCases(t *testing.T) {
 		})
 	}
 	if *update {
-		if err := table.Save(); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, table.Save())
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/validate"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/mutation"
 )
 
@@ -34,14 +35,9 @@ var (
 // itself.
 func TestChildren(t *testing.T) {
 	stacks, err := mutation.Stacks()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	whole := stacks["pod"]["spec"].(map[string]any)
-	admin, err := plane.Client()
-	if err != nil {
-		t.Fatal(err)
-	}
+	admin := newClient(t)
 	if known, answer := answers(t, admin, whole); known != nil || answer != nil {
 		t.Fatalf("the unchanged stack: validate.Spec: %v; API server: %v", known, answer)
 	}
@@ -88,18 +84,14 @@ func answers(t *testing.T, admin client.Client, spec map[string]any) (known, ans
 	}
 	stack := &v1alpha2.LlamaStackDistribution{}
 	data, err := json.Marshal(raw.Object)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	if err := json.Unmarshal(data, stack); err != nil {
 		return nil, errNotStored
 	}
 	stack.UID = "u"
 	in, _, errs := validate.Spec(stack)
 	resolved, err := distribution.Resolve("starter", "", "1.5", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	built, err := plan.Build(plan.Input{
 		Object: stack, Intent: in, Distribution: resolved, Cluster: render.Cluster{},
 		Base: &plan.Base{Data: resolved.Base, Source: v1alpha2.ConfigSourceEmbedded},
@@ -109,9 +101,7 @@ func answers(t *testing.T, admin client.Client, spec map[string]any) (known, ans
 	}
 	for _, object := range built.Objects {
 		child, err := render.Unstructured(object)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		child.SetOwnerReferences(nil)
 		err = admin.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(child), client.DryRunAll,
 			client.FieldOwner(names.FieldManager), client.ForceOwnership)

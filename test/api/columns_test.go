@@ -13,6 +13,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // stateOf returns a status as the operator writes it.
@@ -67,16 +68,10 @@ func withStatus(t *testing.T, name string, made *v1alpha2.LlamaStackDistribution
 	t.Helper()
 	c := newClient(t)
 	object := newStack(name)
-	if err := c.Create(t.Context(), object); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, c.Create(t.Context(), object))
 	data, err := json.Marshal(map[string]any{"status": made})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Status().Patch(t.Context(), object, client.RawPatch(types.MergePatchType, data)); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
+	testutil.Must(t, c.Status().Patch(t.Context(), object, client.RawPatch(types.MergePatchType, data)))
 	return func() { remove(t, c, object) }
 }
 

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // largest returns an object of the maximum size: 17 APIs with 64 providers each, IDs of 63 characters, and 500
@@ -46,13 +47,9 @@ func largest(t *testing.T) *unstructured.Unstructured {
 			"resources": resources,
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	object := &unstructured.Unstructured{}
-	if err := object.UnmarshalJSON(data); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, object.UnmarshalJSON(data))
 	return object
 }
 
@@ -61,14 +58,10 @@ func largest(t *testing.T) *unstructured.Unstructured {
 func TestPolicyCost(t *testing.T) {
 	c := newClient(t)
 	object := largest(t)
-	if err := c.Create(t.Context(), object.DeepCopy()); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, c.Create(t.Context(), object.DeepCopy()))
 	defer remove(t, c, object)
 	stored := object.DeepCopy()
-	if err := c.Get(t.Context(), client.ObjectKeyFromObject(object), stored); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, c.Get(t.Context(), client.ObjectKeyFromObject(object), stored))
 	set(t, stored, "vllm-1", "spec", "providers", "inference", "0", "id")
 	if err := c.Update(t.Context(), stored, client.DryRunAll); err != nil {
 		t.Errorf("update: %v", err)

@@ -151,14 +151,10 @@ func TestSchemaHasCases(t *testing.T) {
 func readPolicy(t *testing.T) *admissionregistrationv1.ValidatingAdmissionPolicy {
 	t.Helper()
 	objects, err := testutil.ReadObjects(filepath.Join(testutil.Root(), "config/policy/validatingadmissionpolicy.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	policy := &admissionregistrationv1.ValidatingAdmissionPolicy{}
 	err = runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(objects[0].Object, policy, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return policy
 }
 

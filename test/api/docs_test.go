@@ -15,9 +15,7 @@ import (
 // docs/development/validation.md shows the object forms of all these fields.
 func TestDocsShowObjectForms(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(testutil.Root(), "docs/development/validation.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	for _, form := range []reflect.Type{
 		reflect.TypeFor[v1alpha2.Provider](), reflect.TypeFor[v1alpha2.Model](), reflect.TypeFor[v1alpha2.Tool](),
 		reflect.TypeFor[v1alpha2.Shield](), reflect.TypeFor[v1alpha2.ExposeSpec](),

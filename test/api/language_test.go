@@ -31,9 +31,7 @@ var kubeVersion = regexp.MustCompile(`(?m)^kubeVersion: ">=(1\.[0-9]+)\.0-0"$`)
 func oldest(t *testing.T) *environment.EnvSet {
 	t.Helper()
 	chart, err := os.ReadFile(filepath.Join(testutil.Root(), "charts/llama-stack-k8s-operator/Chart.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	match := kubeVersion.FindSubmatch(chart)
 	if match == nil {
 		t.Fatalf("the chart does not contain %s", kubeVersion)
@@ -50,14 +48,10 @@ func TestRulesCompileOnOldestKubernetes(t *testing.T) {
 func compileRules(t *testing.T, schema *apiextensionsv1.JSONSchemaProps) {
 	t.Helper()
 	var internal apiextensions.JSONSchemaProps
-	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(schema, &internal,
-		nil); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(schema, &internal,
+		nil))
 	root, err := structural.NewStructural(&internal)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	var rules int
 	language := oldest(t)
 	compile := func(s *structural.Structural) bool {
@@ -119,14 +113,10 @@ func TestMatchConditionsCompileOnOldestKubernetes(t *testing.T) {
 func readWebhooks(t *testing.T) *admissionregistrationv1.ValidatingWebhookConfiguration {
 	t.Helper()
 	objects, err := testutil.ReadObjects(filepath.Join(testutil.Root(), "config/webhook/validatingwebhookconfiguration.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{}
 	err = runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(objects[0].Object, configuration, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return configuration
 }
 
@@ -140,9 +130,7 @@ type admission struct {
 func newAdmission(t *testing.T) admission {
 	t.Helper()
 	compiler, err := cel.NewCompositedCompiler(oldest(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return admission{t, compiler, cel.OptionalVariableDeclarations{HasParams: false, HasAuthorizer: true}}
 }
 

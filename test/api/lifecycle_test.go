@@ -26,23 +26,17 @@ import (
 // objects. The rules must not prevent these changes.
 func TestStoredObjectsStayUpdatable(t *testing.T) {
 	bare, err := testutil.Start(testutil.Options{Bare: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	defer func() {
 		if err := bare.Stop(); err != nil {
 			t.Error(err)
 		}
 	}()
 	c, err := bare.Client()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	installWithoutRules(t, bare, c)
 	stored := storeRefused(t, c)
-	if err := bare.Install(); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, bare.Install())
 	for name, tc := range stored {
 		t.Run(tc.Topic+"/"+tc.Name, func(t *testing.T) { unrelatedChanges(t, c, name) })
 	}
@@ -55,12 +49,8 @@ func installWithoutRules(t *testing.T, plane *testutil.ControlPlane, c client.Cl
 	schema := versionOf(t, definition, v1alpha2.GroupVersion.Version).Schema.OpenAPIV3Schema
 	keep := true
 	schema.Properties["spec"] = apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: &keep}
-	if err := c.Create(t.Context(), definition); err != nil {
-		t.Fatal(err)
-	}
-	if err := plane.WaitForDefinition(); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, c.Create(t.Context(), definition))
+	testutil.Must(t, plane.WaitForDefinition())
 }
 
 // storeRefused stores the objects of rejected cases under unique names. The objects of the cases about names keep their
@@ -125,9 +115,7 @@ func TestPolicyIgnoresUnchangedFields(t *testing.T) {
 	object := newStack("changed-part")
 	object.Spec.Providers = &v1alpha2.ProvidersSpec{Inference: &v1alpha2.Providers{Raw: []byte(`{"id":true}`)}}
 	withoutPolicy(t, c, func() {
-		if err := c.Create(t.Context(), object); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, c.Create(t.Context(), object))
 	})
 	defer remove(t, c, object)
 	patch := func(text string) error {
@@ -153,9 +141,7 @@ func TestOverrideExcludesInUpdates(t *testing.T) {
 	c := newClient(t)
 	object := newStack("override-later")
 	object.Spec.Providers = &v1alpha2.ProvidersSpec{Inference: v1alpha2.NewProviders(v1alpha2.Provider{Provider: "vllm"})}
-	if err := c.Create(t.Context(), object); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, c.Create(t.Context(), object))
 	defer remove(t, c, object)
 	err := c.Patch(t.Context(), object.DeepCopy(), client.RawPatch(types.MergePatchType,
 		[]byte(`{"spec":{"overrideConfig":{"configMapName":"my-config"}}}`)))
@@ -173,16 +159,10 @@ func TestOverrideExcludesInUpdates(t *testing.T) {
 func withoutPolicy(t *testing.T, c client.Client, act func()) {
 	t.Helper()
 	objects, err := testutil.ReadObjects(filepath.Join(testutil.Root(), "config/policy/validatingadmissionpolicybinding.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Delete(t.Context(), objects[0].DeepCopy()); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
+	testutil.Must(t, c.Delete(t.Context(), objects[0].DeepCopy()))
 	defer func() {
-		if err := plane.Install(); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, plane.Install())
 	}()
 	wrong := newStack("not.a.label")
 	testutil.Eventually(t, "the policy to be inactive", func() (bool, error) {
@@ -203,21 +183,13 @@ func TestRoundTrip(t *testing.T) {
 			object := toObject(tc)
 			object.SetName(fmt.Sprintf("round-%d", i))
 			written := maps.Clone(object.Object["spec"].(map[string]any))
-			if err := c.Create(t.Context(), object); err != nil {
-				t.Fatal(err)
-			}
+			testutil.Must(t, c.Create(t.Context(), object))
 			typed := &v1alpha2.LlamaStackDistribution{}
-			if err := c.Get(t.Context(), client.ObjectKeyFromObject(object), typed); err != nil {
-				t.Fatal(err)
-			}
+			testutil.Must(t, c.Get(t.Context(), client.ObjectKeyFromObject(object), typed))
 			defer remove(t, c, typed)
 			typed.Labels = map[string]string{"through": "types"}
-			if err := c.Update(t.Context(), typed); err != nil {
-				t.Fatal(err)
-			}
-			if err := c.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
-				t.Fatal(err)
-			}
+			testutil.Must(t, c.Update(t.Context(), typed))
+			testutil.Must(t, c.Get(t.Context(), client.ObjectKeyFromObject(object), object))
 			if diff := cmp.Diff(normal(written), normal(object.Object["spec"])); diff != "" {
 				t.Errorf("spec (-written +read):\n%s", diff)
 			}
@@ -270,41 +242,6 @@ func prune(value any) any {
 		object[key] = prune(below)
 	}
 	return object
-}
-
-// TestNullIsUnset checks that null has the same effect as an absent field.
-func TestNullIsUnset(t *testing.T) {
-	c := newClient(t)
-	object := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": v1alpha2.GroupVersion.String(), "kind": v1alpha2.Kind,
-		"metadata": map[string]any{"name": "nulls", "namespace": "default"},
-		"spec": map[string]any{
-			"distribution": map[string]any{"name": "starter", "version": nil},
-			"providers":    map[string]any{"inference": nil},
-			"resources":    nil,
-			"networking":   map[string]any{"expose": nil, "port": nil},
-			"workload":     map[string]any{"replicas": nil, "storage": nil},
-		},
-	}}
-	if err := c.Create(t.Context(), object); err != nil {
-		t.Fatal(err)
-	}
-	var list v1alpha2.LlamaStackDistributionList
-	if err := c.List(t.Context(), &list, client.MatchingFields{"metadata.name": "nulls"}); err != nil {
-		t.Fatal(err)
-	}
-	if len(list.Items) != 1 {
-		t.Fatalf("%d objects", len(list.Items))
-	}
-	got := &list.Items[0]
-	defer remove(t, c, got)
-	if got.Spec.Providers.Inference != nil || got.Spec.Resources != nil || got.Spec.Networking.Expose != nil ||
-		got.Spec.Workload.Storage != nil {
-		t.Errorf("null is read as a value: %+v", got.Spec)
-	}
-	if got.Spec.Workload.Replicas == nil || *got.Spec.Workload.Replicas != 1 {
-		t.Errorf("replicas null is %v, want the default", got.Spec.Workload.Replicas)
-	}
 }
 
 func newStack(name string) *v1alpha2.LlamaStackDistribution {

@@ -10,6 +10,8 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/parser"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // bounded matches the objects and lists over which the policy loops, with the reason for which each of them is short.
@@ -125,9 +127,7 @@ func loops(t *testing.T, expression string) []string {
 		return nil
 	}
 	env, err := cel.NewCustomEnv(cel.ClearMacros(), cel.OptionalTypes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	parsed, issues := env.Parse(expression)
 	if issues.Err() != nil {
 		t.Fatal(issues.Err())
@@ -139,9 +139,7 @@ func loops(t *testing.T, expression string) []string {
 			return
 		}
 		text, err := parser.Unparse(e.AsCall().Target(), ast.NewSourceInfo(nil))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		found = append(found, text)
 	}))
 	return found

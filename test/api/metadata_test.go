@@ -15,6 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/webhook/conversion"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // long contains each part of the metadata that a client can make long. The policy admits a new stack with n = most, and
@@ -108,9 +109,7 @@ func TestUpdatesOfLongMetadata(t *testing.T) {
 		tt := long[name]
 		t.Run(name, func(t *testing.T) {
 			object := newStack("updated-metadata")
-			if err := c.Create(t.Context(), object); err != nil {
-				t.Fatal(err)
-			}
+			testutil.Must(t, c.Create(t.Context(), object))
 			defer remove(t, c, object)
 			patch := func(text string) error {
 				return c.Patch(t.Context(), object.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(text)))
@@ -125,9 +124,7 @@ func TestUpdatesOfLongMetadata(t *testing.T) {
 				t.Errorf("an update that makes it long: %v", err)
 			}
 			withoutPolicy(t, c, func() {
-				if err := patch(tooLong); err != nil {
-					t.Fatal(err)
-				}
+				testutil.Must(t, patch(tooLong))
 			})
 			if err := patch(`{"spec":{"workload":{"replicas":0}}}`); err != nil {
 				t.Errorf("another change: %v", err)

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // named is a v1alpha1 stack for which the operator creates an object of almost every kind.
@@ -37,9 +38,7 @@ func refusedKinds(t *testing.T, c client.Client, name string) (refused []string,
 	rendered := 0
 	for text := range strings.SplitSeq("\n"+out.String(), "\n---\n") {
 		object := &unstructured.Unstructured{}
-		if err := yaml.Unmarshal([]byte(text), &object.Object); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, yaml.Unmarshal([]byte(text), &object.Object))
 		if object.Object == nil {
 			continue
 		}
@@ -64,9 +63,7 @@ func refusedKinds(t *testing.T, c client.Client, name string) (refused []string,
 // and the objects that refer to the Service, and a warning reports this.
 func TestNamesOfOlderStacks(t *testing.T) {
 	c, err := client.New(plane.Config, client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	withoutService := []string{"Ingress", "Service"}
 	var digitFirst []string
 	if minorVersion(t) < 36 {
@@ -99,16 +96,10 @@ func TestNamesOfOlderStacks(t *testing.T) {
 func minorVersion(t *testing.T) int {
 	t.Helper()
 	discoverer, err := discovery.NewDiscoveryClientForConfig(plane.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	info, err := discoverer.ServerVersion()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	minor, err := strconv.Atoi(strings.TrimSuffix(cmp.Or(info.EmulationMinor, info.Minor), "+"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return minor
 }

@@ -8,6 +8,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/client-go/discovery"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // tellsTypesAlone reports whether the API server's messages contain only the type of a rejected value, as in Kubernetes
@@ -15,13 +17,9 @@ import (
 func tellsTypesAlone(t *testing.T) bool {
 	t.Helper()
 	asked, err := discovery.NewDiscoveryClientForConfig(plane.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	said, err := asked.ServerVersion()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return version.MustParseGeneric(said.GitVersion).LessThan(version.MustParseGeneric("1.35.0"))
 }
 

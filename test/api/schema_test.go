@@ -16,13 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-const (
-	// maxDefinition is the maximum size of the definition in compact JSON: the annotation of a plain `kubectl apply`
-	// must stay below 262144 bytes.
-	maxDefinition = 230_000
-
-	definitionFile = "config/crd/bases/llamastack.io_llamastackdistributions.yaml"
-)
+const definitionFile = "config/crd/bases/llamastack.io_llamastackdistributions.yaml"
 
 // kubernetes lists the nodes whose type is defined by Kubernetes.
 var kubernetes = []string{
@@ -44,13 +38,9 @@ func readDefinition(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
 func readDefinitionFile(t *testing.T, file string) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	definition := &apiextensionsv1.CustomResourceDefinition{}
-	if err := yaml.UnmarshalStrict(data, definition); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, yaml.UnmarshalStrict(data, definition))
 	return definition
 }
 
@@ -104,17 +94,6 @@ func nodes(t *testing.T) []node {
 	return found
 }
 
-func TestDefinitionIsSmallEnough(t *testing.T) {
-	data, err := json.Marshal(readDefinition(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(data) >= maxDefinition {
-		t.Errorf("the definition has %d bytes; it must be smaller than %d bytes", len(data), maxDefinition)
-	}
-	t.Logf("the definition has %d bytes of %d", len(data), maxDefinition)
-}
-
 // The schema has only these defaults. Any other default would appear in objects that are read in a different version.
 func TestDefaults(t *testing.T) {
 	var got []string
@@ -141,40 +120,5 @@ func TestDescriptions(t *testing.T) {
 				t.Errorf("%s: contains the descriptions of Kubernetes' own types", n.path)
 			}
 		}
-	}
-}
-
-// twoShapes lists the nodes with two forms, except those of spec.providers, and a word from each form. The description
-// of a node must contain these words.
-var twoShapes = map[string][]string{
-	"spec.networking.expose":   {"true", "{hostname:"},
-	"spec.resources.models[]":  {"llama3.2-8b", "{name:"},
-	"spec.resources.tools[]":   {"websearch", "{name:"},
-	"spec.resources.shields[]": {"llama-guard", "{name:"},
-}
-
-// A field with two forms has no type in the schema, and its description shows both forms.
-func TestTwoShapes(t *testing.T) {
-	shapes := maps.Clone(twoShapes)
-	for _, n := range nodes(t) {
-		if rest, ok := strings.CutPrefix(n.path, "spec.providers."); ok && !strings.Contains(rest, ".") {
-			shapes[n.path] = []string{"{provider:", "[{id:"}
-		}
-		words, ok := shapes[n.path]
-		if !ok {
-			continue
-		}
-		delete(shapes, n.path)
-		if n.schema.Type != "" || n.schema.XPreserveUnknownFields == nil || !*n.schema.XPreserveUnknownFields {
-			t.Errorf("%s: must not have a type, and must preserve unknown fields", n.path)
-		}
-		for _, word := range words {
-			if !strings.Contains(n.schema.Description, word) {
-				t.Errorf("%s: the description does not show %s", n.path, word)
-			}
-		}
-	}
-	for path := range shapes {
-		t.Errorf("%s: not in the schema", path)
 	}
 }

@@ -19,9 +19,7 @@ import (
 func documented(t *testing.T, expression string) string {
 	t.Helper()
 	page, err := os.ReadFile(filepath.Join(testutil.Root(), "docs/troubleshooting/operator-does-not-run.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	match := regexp.MustCompile(expression).FindSubmatch(page)
 	if match == nil {
 		t.Fatalf("the page does not contain %s", expression)
@@ -37,9 +35,7 @@ func TestUndecodableStack(t *testing.T) {
 		APIServerFlags: map[string]string{"feature-gates": "AllowUnsafeMalformedObjectDeletion=true"},
 		EtcdThrough:    func(address string) (string, error) { etcd = address; return address, nil },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	t.Cleanup(func() {
 		if err := own.Stop(); err != nil {
 			t.Error(err)
@@ -79,9 +75,7 @@ func store(t *testing.T, etcd, key string) {
 	const levels = 10_001
 	value := fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"metadata":{"name":"deep","namespace":"default","uid":"u"},`+
 		`"spec":{"settings":%s}}`, v1alpha2.GroupVersion, v1alpha2.Kind, strings.Repeat(`{"a":`, levels)+"1"+strings.Repeat("}", levels))
-	if err := ask(t, etcd, "put", map[string][]byte{"key": []byte(key), "value": []byte(value)}); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, ask(t, etcd, "put", map[string][]byte{"key": []byte(key), "value": []byte(value)}))
 }
 
 // ask sends a request to the JSON interface of etcd.

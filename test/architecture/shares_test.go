@@ -6,9 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 const sharesPage = "docs/development/shares.md"
@@ -53,56 +50,5 @@ func TestShares(t *testing.T) {
 		if !slices.ContainsFunc(shared, func(one Shared) bool { return one.Code == code }) {
 			t.Errorf("%s has a row for %s, which creates nothing that the namespaces share", sharesPage, code)
 		}
-	}
-}
-
-// TestReadShared checks that every kind of shared thing is found.
-func TestReadShared(t *testing.T) {
-	root := fstest.MapFS{
-		"internal/a/a.go": {Data: []byte(`package a
-const readers = 16
-type slots chan struct{}
-var pool = sync.Pool{}
-var memory = &sync.Pool{}
-func newSlots() slots { return make(slots, 1) }
-func newTokens() any { return make(chan struct{}, readers) }
-func wait() chan struct{} { return make(chan struct{}) }
-func list() []int { return make([]int, 1) }
-func limit() any { return rate.NewLimiter(1, 1) }
-func queue() any { return workqueue.NewTypedDelayingQueue[int]() }
-func plain() any { return workqueue.NewTyped[int]() }
-func retries() any { return workqueue.NewTypedItemExponentialFailureRateLimiter[int](1, 2) }
-func (w *workers) start() any { return share.NewQueue(readers, 4, f) }
-func group() { g.SetLimit(3) }
-func byName() any { return handler.EnqueueRequestsFromMapFunc(f) }
-func byHost() any { return handler.Funcs{} }
-func options() any { return controller.Options{MaxConcurrentReconciles: 4} }
-func kept() any { return lru.New(3) }
-`)},
-		"internal/a/a_test.go":         {Data: []byte("package a\nfunc inTest() any { return rate.NewLimiter(1, 1) }\n")},
-		"internal/cli/a.go":            {Data: []byte("package cli\nfunc f() any { return rate.NewLimiter(1, 1) }\n")},
-		"internal/testutil/testing.go": {Data: []byte("package testutil\nfunc f() any { return rate.NewLimiter(1, 1) }\n")},
-	}
-	got, err := ReadShared(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []Shared{
-		{Code: "a.pool"},
-		{Code: "a.memory"},
-		{Code: "a.newSlots"},
-		{Code: "a.newTokens"},
-		{Code: "a.limit"},
-		{Code: "a.queue"},
-		{Code: "a.plain"},
-		{Code: "a.workers.start", Total: "16", Each: "4"},
-		{Code: "a.group"},
-		{Code: "a.byName"},
-		{Code: "a.byHost"},
-		{Code: "a.options"},
-		{Code: "a.kept"},
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("found (-want +got):\n%s", diff)
 	}
 }

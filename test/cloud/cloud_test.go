@@ -107,21 +107,13 @@ func content(t *testing.T) http.Handler {
 	image, err := mutate.Config(empty.Image, v1.Config{Labels: map[string]string{
 		"io.llamastack.config.base64": base64.StdEncoding.EncodeToString([]byte(config)), "io.llamastack.server.version": "0.7.3",
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	place, err := url.Parse(server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	for _, repository := range []string{"team", "secret"} {
 		ref, err := name.ParseReference(place.Host+"/"+repository+"/server:1", name.Insecure)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := remote.Write(ref, image); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
+		testutil.Must(t, remote.Write(ref, image))
 	}
 	return httputil.NewSingleHostReverseProxy(place)
 }
@@ -129,9 +121,7 @@ func content(t *testing.T) http.Handler {
 func write(t *testing.T, file, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), file)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
@@ -144,9 +134,7 @@ func proxy(t *testing.T, stands http.Handler) (at, authority string) {
 	certificate, key := testutil.NewCertificate(t, time.Now().Add(time.Hour),
 		clouds.ECR, "api.ecr."+clouds.Region+".amazonaws.com", "sts."+clouds.Region+".amazonaws.com")
 	pair, err := tls.X509KeyPair(certificate, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	target := httptest.NewUnstartedServer(stands)
 	target.Config.ErrorLog = log.New(io.Discard, "", 0)
 	target.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
@@ -173,9 +161,7 @@ func proxy(t *testing.T, stands http.Handler) (at, authority string) {
 func listen(t *testing.T) net.Listener {
 	t.Helper()
 	own, err := net.InterfaceAddrs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	for _, one := range own {
 		network, ok := one.(*net.IPNet)
 		if !ok || address.CheckDialed(t.Context(), "tcp", net.JoinHostPort(network.IP.String(), "80"), nil) != nil {

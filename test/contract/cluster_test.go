@@ -2,7 +2,6 @@ package contract
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/process"
 )
 
@@ -37,9 +37,7 @@ type trial struct {
 func readTrial(t *testing.T, name, file string) *trial {
 	t.Helper()
 	objects, err := testutil.ReadObjects(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	found := &trial{
 		name: name, namespace: strings.ReplaceAll(name, "/", "-"),
 		before: map[string]*unstructured.Unstructured{},
@@ -74,9 +72,7 @@ func (c live) prepare(t *testing.T, one *trial) {
 
 func (c live) create(t *testing.T, object client.Object) {
 	t.Helper()
-	if err := c.Create(t.Context(), object); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, c.Create(t.Context(), object))
 }
 
 // askBefore records the result of a trial with the previous operator's CustomResourceDefinition. It creates the stacks
@@ -117,28 +113,19 @@ func (c live) upgrade(t *testing.T) {
 // configure creates or updates the operator's ConfigMap for the manifests in a folder.
 func (c live) configure(t *testing.T, folder string) {
 	t.Helper()
-	data, err := os.ReadFile("testdata/operator-" + folder + ".yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := golden.Read(t, "testdata/operator-"+folder+".yaml")
 	wanted := &corev1.ConfigMap{}
-	if err := yaml.UnmarshalStrict(data, wanted); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, yaml.UnmarshalStrict(data, wanted))
 	now := &corev1.ConfigMap{}
-	err = c.Get(t.Context(), client.ObjectKey{Namespace: names.OperatorNamespace, Name: wanted.Name}, now)
+	err := c.Get(t.Context(), client.ObjectKey{Namespace: names.OperatorNamespace, Name: wanted.Name}, now)
 	if apierrors.IsNotFound(err) {
 		wanted.Namespace = names.OperatorNamespace
 		c.create(t, wanted)
 		return
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	now.Data = wanted.Data
-	if err := c.Update(t.Context(), now); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, c.Update(t.Context(), now))
 }
 
 // childKinds lists the kinds of objects that this operator or the previous operator creates for a stack.
@@ -170,9 +157,7 @@ func (c live) children(t *testing.T, one *trial) []map[string]any {
 		list := &unstructured.UnstructuredList{}
 		list.SetAPIVersion(kind.APIVersion)
 		list.SetKind(kind.Kind + "List")
-		if err := c.List(t.Context(), list, client.InNamespace(one.namespace)); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, c.List(t.Context(), list, client.InNamespace(one.namespace)))
 		for i := range list.Items {
 			if kind.Kind != "ConfigMap" || !brought[list.Items[i].GetName()] {
 				found = append(found, written(&list.Items[i]))

@@ -3,10 +3,12 @@ package contract
 import (
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
 // The table lists every difference from the objects of the previous operator, and contains no other entries.
@@ -33,18 +35,11 @@ func TestStacksOfTodayStayWhatTheyAre(t *testing.T) {
 
 func differences(t *testing.T, name, manifest, todayFile string) []difference {
 	t.Helper()
-	data, err := os.ReadFile(todayFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := golden.Read(t, todayFile)
 	today, err := documents(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	ours, messages, code, err := render(manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	if code != 0 {
 		t.Errorf("%s: not rendered: %s", name, messages)
 		return nil
@@ -55,14 +50,9 @@ func differences(t *testing.T, name, manifest, todayFile string) []difference {
 // stacks returns the names of the stacks in a manifest.
 func stacks(t *testing.T, file string) []string {
 	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := golden.Read(t, file)
 	objects, err := documents(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	var names []string
 	for _, object := range objects {
 		if object["kind"] == "LlamaStackDistribution" {

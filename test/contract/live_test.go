@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,6 +19,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/process"
 )
 
@@ -121,9 +121,7 @@ func (c live) own(t *testing.T, one *trial, stack *unstructured.Unstructured) {
 		owned := object.DeepCopy()
 		owner := metav1.NewControllerRef(stack, stack.GroupVersionKind())
 		owned.SetOwnerReferences([]metav1.OwnerReference{*owner})
-		if err := c.Update(t.Context(), owned); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, c.Update(t.Context(), owned))
 	}
 }
 
@@ -134,14 +132,9 @@ func (c live) gives(t *testing.T, one *trial, table table) {
 	if !ok {
 		return
 	}
-	data, err := os.ReadFile(file.today)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := golden.Read(t, file.today)
 	today, err := documents(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	testutil.Within(t, process.Patience, func() error {
 		if err := c.settled(t, one); err != nil {
 			return err
@@ -187,9 +180,7 @@ func (c live) hostTaken(t *testing.T, one *trial) bool {
 	t.Helper()
 	return slices.ContainsFunc(one.stacks, func(stack *unstructured.Unstructured) bool {
 		now := &v1alpha2.LlamaStackDistribution{}
-		if err := c.Get(t.Context(), client.ObjectKeyFromObject(stack), now); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, c.Get(t.Context(), client.ObjectKeyFromObject(stack), now))
 		exposed := meta.FindStatusCondition(now.Status.Conditions, v1alpha2.ConditionExposed)
 		return exposed != nil && exposed.Reason == v1alpha2.ReasonHostnameTaken
 	})
@@ -223,8 +214,6 @@ func (c live) read(t *testing.T, stack *unstructured.Unstructured, version strin
 	object := &unstructured.Unstructured{}
 	object.SetAPIVersion(v1alpha2.GroupVersion.Group + "/" + version)
 	object.SetKind(v1alpha2.Kind)
-	if err := c.Get(t.Context(), client.ObjectKeyFromObject(stack), object); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, c.Get(t.Context(), client.ObjectKeyFromObject(stack), object))
 	return object
 }

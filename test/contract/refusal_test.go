@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // answers contains the expected messages for the manifests that the previous operator does not accept, because its CRD
@@ -38,9 +40,7 @@ func TestManifestsWithoutTwin(t *testing.T) {
 	for _, file := range files {
 		want, known := answers[filepath.Base(file)]
 		_, messages, code, err := render(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		if !known || (code != 0) != (len(want) > 0) {
 			t.Errorf("%s: known %t, exit code %d\n%s", filepath.Base(file), known, code, messages)
 		}

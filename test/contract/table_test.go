@@ -42,14 +42,9 @@ type place struct {
 
 func readTable(t *testing.T) table {
 	t.Helper()
-	data, err := os.ReadFile("testdata/differences.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := golden.Read(t, "testdata/differences.yaml")
 	var found table
-	if err := yaml.UnmarshalStrict(data, &found); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, yaml.UnmarshalStrict(data, &found))
 	for _, r := range found {
 		if r.What == "" || r.Why == "" || len(r.Where) == 0 {
 			t.Errorf("differences.yaml: %q has no reason or no place", r.What)
@@ -115,10 +110,7 @@ func (p *place) seenIn(pattern string) bool {
 func TestDocumentation(t *testing.T) {
 	const begin, end = "<!-- differences: written by `go test ./test/contract -update` -->\n", "<!-- end of differences -->\n"
 	file := filepath.Join(testutil.Root(), "docs/reference/previous-operator.md")
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := golden.Read(t, file)
 	before, rest, found := strings.Cut(string(data), begin)
 	_, after, ended := strings.Cut(rest, end)
 	if !found || !ended {
@@ -126,9 +118,7 @@ func TestDocumentation(t *testing.T) {
 	}
 	page := before + begin + readTable(t).markdown() + end + after
 	if golden.Updating() {
-		if err := os.WriteFile(file, []byte(page), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, os.WriteFile(file, []byte(page), 0o644))
 		return
 	}
 	if diff := cmp.Diff(string(data), page); diff != "" {

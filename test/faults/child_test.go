@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // children lists the faults that affect the stack's children.
@@ -49,10 +50,8 @@ func (s *stage) child(t *testing.T, wanted named) *unstructured.Unstructured {
 	list := &unstructured.UnstructuredList{}
 	list.SetAPIVersion(metav1.GroupVersion{Group: wanted.group, Version: wanted.version}.String())
 	list.SetKind(wanted.kind + "List")
-	if err := s.List(t.Context(), list, client.InNamespace(s.namespace),
-		client.MatchingLabels(names.ChildSelector(stackName))); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, s.List(t.Context(), list, client.InNamespace(s.namespace),
+		client.MatchingLabels(names.ChildSelector(stackName))))
 	for i := range list.Items {
 		found, labels := list.Items[i].GetName(), list.Items[i].GetLabels()
 		if found == wanted.name || wanted.name == "" &&
@@ -82,19 +81,15 @@ func onEachChild(strikeChild func(*testing.T, *stage, *unstructured.Unstructured
 // deleteChild deletes a child, but not the pods of a Deployment, like `kubectl delete --cascade=orphan`.
 func deleteChild(t *testing.T, s *stage, child *unstructured.Unstructured) {
 	t.Helper()
-	if err := s.Delete(t.Context(), child, client.PropagationPolicy(metav1.DeletePropagationOrphan)); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, s.Delete(t.Context(), child, client.PropagationPolicy(metav1.DeletePropagationOrphan)))
 }
 
 // patchChild returns a function that patches a child. The API server rejects a patch with unknown fields.
 func patchChild(patch string) func(*testing.T, *stage, *unstructured.Unstructured) {
 	return func(t *testing.T, s *stage, child *unstructured.Unstructured) {
 		t.Helper()
-		if err := s.Patch(t.Context(), child, client.RawPatch(types.MergePatchType, []byte(patch)),
-			client.FieldValidation(metav1.FieldValidationStrict)); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, s.Patch(t.Context(), child, client.RawPatch(types.MergePatchType, []byte(patch)),
+			client.FieldValidation(metav1.FieldValidationStrict)))
 	}
 }
 
@@ -154,9 +149,7 @@ func nameTaken(labeled bool) strike {
 			eventually(t, "the stack reports that the name is taken", func() error {
 				return s.reports(t, fmt.Sprintf("Service %q in namespace %q exists", service.Name, s.namespace))
 			})
-			if err := s.Delete(t.Context(), service); err != nil {
-				t.Fatal(err)
-			}
+			testutil.Must(t, s.Delete(t.Context(), service))
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package faults_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -10,9 +9,7 @@ import (
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
@@ -22,13 +19,11 @@ import (
 const (
 	// patience is the time limit for a stack to reach the intended state after a fault.
 	patience = time.Minute
-	poll     = 50 * time.Millisecond
 	// version is the version that the operator reports.
 	version = "faults"
 )
 
-// cluster is an API server with the controllers that act on the objects of a stack. runKubelet makes the pods in the
-// cluster ready.
+// cluster is an API server with the controllers that act on the objects of a stack. Its kubelet makes every pod ready.
 type cluster struct {
 	*testutil.Cluster
 
@@ -46,9 +41,7 @@ func startCluster(t *testing.T) *cluster {
 	c := &cluster{program: testutil.BuildOperator(t, version)}
 	c.certificate, c.key = testutil.NewCertificate(t, time.Now().Add(180*24*time.Hour))
 	starter, err := distribution.Resolve("starter", "", "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	c.baseConfig = string(starter.Base)
 	ctrl.SetLogger(logr.Discard())
 	c.Cluster = testutil.StartCluster(t, testutil.Options{
@@ -58,14 +51,12 @@ func startCluster(t *testing.T) *cluster {
 			return c.etcd.listener.Addr().String(), nil
 		},
 	})
-	if err := c.Plane.InstallRights(); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, c.Plane.InstallRights())
 	c.makeDigestKey(t)
 	testutil.RunControllers(t, c.Kubeconfig, []string{
 		"deployment-controller", "replicaset-controller", "garbage-collector-controller", "resourcequota-controller",
 	})
-	c.runKubelet(t)
+	c.RunKubelet(t, ready)
 	return c
 }
 
@@ -77,9 +68,7 @@ func (c *cluster) makeDigestKey(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: names.OperatorNamespace, Name: names.DigestKeySecret},
 		StringData: map[string]string{"key": strings.Repeat("no secret ", 4)},
 	}
-	if err := c.Create(t.Context(), key); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, c.Create(t.Context(), key))
 }
 
 // calm removes the rules of all gates, and resets their write counts.
@@ -98,41 +87,18 @@ func (c *cluster) written() int {
 	return written
 }
 
-// runKubelet makes every pod ready, because the cluster has no node.
-func (c *cluster) runKubelet(t *testing.T) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = wait.PollUntilContextCancel(ctx, poll, true, func(ctx context.Context) (bool, error) {
-			var pods corev1.PodList
-			_ = c.List(ctx, &pods) // the next iteration repeats a failed call
-			for i := range pods.Items {
-				if pod := &pods.Items[i]; len(pod.Status.ContainerStatuses) == 0 && pod.DeletionTimestamp == nil {
-					c.makeReady(ctx, pod)
-				}
-			}
-			return false, nil
-		})
-	}()
-	t.Cleanup(func() { cancel(); <-done })
-}
-
-func (c *cluster) makeReady(ctx context.Context, pod *corev1.Pod) {
-	patch := client.MergeFrom(pod.DeepCopy())
-	pod.Status = corev1.PodStatus{
+// ready returns the state of a pod that serves requests.
+func ready(pod *corev1.Pod) *corev1.PodStatus {
+	return &corev1.PodStatus{
 		Phase: corev1.PodRunning,
 		ContainerStatuses: []corev1.ContainerStatus{{
 			Name: pod.Spec.Containers[0].Name, Image: pod.Spec.Containers[0].Image, Ready: true,
 			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
 		}},
 		Conditions: []corev1.PodCondition{{
-			Type: corev1.PodReady, Status: corev1.ConditionTrue,
-			LastTransitionTime: metav1.Now(),
+			Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now(),
 		}},
 	}
-	_ = c.Status().Patch(ctx, pod, patch) // the next iteration repeats a failed call
 }
 
 // eventually polls until the function check returns nil, and returns the elapsed time. It fails the test if this takes

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // denials lists the faults in which the API server denies a write.
@@ -37,9 +38,7 @@ func quota(t *testing.T, _ *theatre, s *stage) func() {
 	})
 	return func() {
 		eventually(t, "the stack reports the quota", func() error { return s.reports(t, "exceeded quota: none") })
-		if err := s.Delete(t.Context(), quota); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, s.Delete(t.Context(), quota))
 	}
 }
 
@@ -68,9 +67,7 @@ func policy(t *testing.T, _ *theatre, s *stage) func() {
 	s.refusesDeployment(t, why)
 	return func() {
 		eventually(t, "the stack reports the policy", func() error { return s.reports(t, why) })
-		if err := s.Delete(t.Context(), binding); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, s.Delete(t.Context(), binding))
 	}
 }
 

@@ -73,9 +73,7 @@ type verdict struct {
 func newGate(t *testing.T, server *rest.Config) *gate {
 	t.Helper()
 	target, err := url.Parse(server.Host)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(server.CAData)
 	g := &gate{answers: map[int]int{}}
@@ -112,9 +110,7 @@ func (g *gate) certificate(t *testing.T, notAfter time.Time) *tls.Certificate {
 	t.Helper()
 	certificate, key := testutil.NewCertificate(t, notAfter)
 	pair, err := tls.X509KeyPair(certificate, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	g.trusted = append(g.trusted, certificate...)
 	return &pair
 }

@@ -30,9 +30,7 @@ func (c *cluster) startOperator(t *testing.T, arguments ...string) *operator {
 	o := &operator{gate: newGate(t, c.Plane.Config), cluster: c, folder: t.TempDir(), arguments: arguments}
 	c.gates = append(c.gates, o.gate)
 	o.giveToken(t, nil)
-	if err := testutil.WriteKubeconfig(o.file("kubeconfig"), o.url(), o.trusted, o.file("token")); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, testutil.WriteKubeconfig(o.file("kubeconfig"), o.url(), o.trusted, o.file("token")))
 	o.start(t)
 	t.Cleanup(func() {
 		o.kill(t)
@@ -51,12 +49,8 @@ func (o *operator) file(name string) string { return filepath.Join(o.folder, nam
 func (o *operator) giveToken(t *testing.T, bound *corev1.Secret) string {
 	t.Helper()
 	token, err := o.cluster.Plane.OperatorToken(t.Context(), bound)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(o.file("token"), []byte(token), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
+	testutil.Must(t, os.WriteFile(o.file("token"), []byte(token), 0o600))
 	return token
 }
 
@@ -64,9 +58,7 @@ func (o *operator) giveToken(t *testing.T, bound *corev1.Secret) string {
 func (o *operator) start(t *testing.T) {
 	t.Helper()
 	log, err := os.OpenFile(o.file("log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	defer log.Close()
 	o.process = exec.Command(o.cluster.program, append([]string{
 		"--kubeconfig=" + o.file("kubeconfig"), "--operator-namespace=" + names.OperatorNamespace,
@@ -75,9 +67,7 @@ func (o *operator) start(t *testing.T) {
 	o.process.Stdout, o.process.Stderr = log, log
 	o.process.Env = []string{"HOME=" + o.folder}
 	o.process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := o.process.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, o.process.Start())
 	ended := make(chan error, 1)
 	o.ended = ended
 	go func(process *exec.Cmd) { ended <- process.Wait() }(o.process)

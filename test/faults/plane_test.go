@@ -14,6 +14,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // planes lists the faults in the control plane, in clocks, and in leader election.
@@ -31,12 +32,8 @@ func restartAPIServer(t *testing.T, th *theatre, _ *stage) func() {
 	t.Helper()
 	return func() {
 		eventually(t, "the operator's writes", func() error { return th.operator.wrote(2) })
-		if err := th.Plane.StopAPIServer(); err != nil {
-			t.Fatal(err)
-		}
-		if err := th.Plane.StartAPIServer(); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, th.Plane.StopAPIServer())
+		testutil.Must(t, th.Plane.StartAPIServer())
 	}
 }
 
@@ -70,9 +67,7 @@ func clockAhead(t *testing.T, th *theatre, s *stage) func() {
 	for i := range stack.Status.Conditions {
 		stack.Status.Conditions[i].LastTransitionTime = metav1.NewTime(time.Now().AddDate(1, 0, 0))
 	}
-	if err := s.Status().Patch(t.Context(), stack, patch); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, s.Status().Patch(t.Context(), stack, patch))
 	return func() { th.operator.start(t) }
 }
 
@@ -150,9 +145,7 @@ func leaseAhead(t *testing.T, th *theatre, _ *stage) func() {
 			return th.Create(ctx, object)
 		}
 	}
-	if err := write(t.Context(), lease); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, write(t.Context(), lease))
 	return func() {
 		next := th.startOperator(t, electing...)
 		eventually(t, "the operator gets answers", func() error { return next.answered(http.StatusOK) })
@@ -164,9 +157,7 @@ func (th *theatre) lease(t *testing.T) *coordinationv1.Lease {
 	t.Helper()
 	lease := &coordinationv1.Lease{}
 	key := client.ObjectKey{Namespace: names.OperatorNamespace, Name: names.LeaderElectionID}
-	if err := client.IgnoreNotFound(th.Get(t.Context(), key, lease)); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, client.IgnoreNotFound(th.Get(t.Context(), key, lease)))
 	return lease
 }
 

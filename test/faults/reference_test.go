@@ -52,9 +52,7 @@ func (s *stage) giveCertificate(t *testing.T, certificate, key []byte) {
 	secret := &corev1.Secret{}
 	s.get(t, "llama-tls", secret)
 	secret.Data = map[string][]byte{corev1.TLSCertKey: certificate, corev1.TLSPrivateKeyKey: key}
-	if err := s.Update(t.Context(), secret); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, s.Update(t.Context(), secret))
 }
 
 // renewed checks that the new certificate caused one rollout of the pods.
@@ -71,9 +69,7 @@ func renewed(t *testing.T, s *stage) error {
 func deleted(message string, object func(*stage) client.Object) strike {
 	return func(t *testing.T, _ *theatre, s *stage) func() {
 		t.Helper()
-		if err := s.Delete(t.Context(), object(s)); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, s.Delete(t.Context(), object(s)))
 		eventually(t, "the stack reports the deleted object", func() error { return s.reports(t, message) })
 		return func() { s.create(t, object(s)) }
 	}

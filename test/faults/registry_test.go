@@ -23,6 +23,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // registries lists the faults in the registries from which the operator reads images.
@@ -87,29 +88,19 @@ func push(t *testing.T, reference, distribution string) {
 	image, err := mutate.Config(empty.Image, v1.Config{Labels: map[string]string{
 		"io.llamastack.config.base64": base64.StdEncoding.EncodeToString([]byte(config)), "io.llamastack.server.version": "0.7.3",
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	ref, err := name.ParseReference(reference, name.Insecure)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := remote.Write(ref, image); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
+	testutil.Must(t, remote.Write(ref, image))
 }
 
 // configure sets a key of the operator's ConfigMap.
 func (c *cluster) configure(t *testing.T, key, value string) {
 	t.Helper()
 	config := &corev1.ConfigMap{}
-	if err := c.Get(t.Context(), client.ObjectKey{Namespace: names.OperatorNamespace, Name: names.OperatorConfigMap},
-		config); err != nil {
-		t.Fatal(err)
-	}
+	at := client.ObjectKey{Namespace: names.OperatorNamespace, Name: names.OperatorConfigMap}
+	testutil.Must(t, c.Get(t.Context(), at, config))
 	patch := client.MergeFrom(config.DeepCopy())
 	config.Data[key] = value
-	if err := c.Patch(t.Context(), config, patch); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, c.Patch(t.Context(), config, patch))
 }

@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // slope is a proxy between the API server and etcd. It delays the data in both directions.
@@ -18,9 +20,7 @@ type slope struct {
 func newSlope(t *testing.T, target string) *slope {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	t.Cleanup(func() { _ = listener.Close() })
 	s := &slope{listener: listener, target: target}
 	go func() {

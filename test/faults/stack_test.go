@@ -25,6 +25,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // stackName is the name of every stack. Each stack has its own namespace.
@@ -93,9 +94,7 @@ type stage struct {
 func (c *cluster) newStage(t *testing.T) *stage {
 	t.Helper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "faults-"}}
-	if err := c.Create(t.Context(), namespace); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, c.Create(t.Context(), namespace))
 	s := &stage{c, namespace.Name}
 	s.create(t, s.creds(), s.base())
 	s.create(t, &corev1.Secret{ObjectMeta: s.named("llama-tls"), Type: corev1.SecretTypeTLS, Data: map[string][]byte{
@@ -115,9 +114,7 @@ func (s *stage) named(name string) metav1.ObjectMeta {
 func (s *stage) create(t *testing.T, objects ...client.Object) {
 	t.Helper()
 	for _, object := range objects {
-		if err := s.Create(t.Context(), object); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, s.Create(t.Context(), object))
 	}
 }
 
@@ -153,17 +150,13 @@ func (s *stage) apply(t *testing.T, spec string) {
 		}
 		return s.Update(t.Context(), stack)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 }
 
 // get reads an object in the stage's namespace.
 func (s *stage) get(t *testing.T, name string, into client.Object) {
 	t.Helper()
-	if err := s.Get(t.Context(), client.ObjectKey{Namespace: s.namespace, Name: name}, into); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, s.Get(t.Context(), client.ObjectKey{Namespace: s.namespace, Name: name}, into))
 }
 
 // ready returns nil if the stack is ready. Otherwise, it returns an error with the stack's conditions.
@@ -196,10 +189,8 @@ func (s *stage) reports(t *testing.T, what ...string) error {
 func (s *stage) pods(t *testing.T) []string {
 	t.Helper()
 	var list corev1.PodList
-	if err := s.List(t.Context(), &list, client.InNamespace(s.namespace),
-		client.MatchingLabels(names.Selector(stackName))); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, s.List(t.Context(), &list, client.InNamespace(s.namespace),
+		client.MatchingLabels(names.Selector(stackName))))
 	uids := make([]string, 0, len(list.Items))
 	for i := range list.Items {
 		uids = append(uids, string(list.Items[i].UID))
@@ -231,19 +222,13 @@ func (s *stage) outcome(t *testing.T) map[string]any {
 	for _, kind := range kinds {
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(kind)
-		if err := s.List(t.Context(), list, client.InNamespace(s.namespace)); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, s.List(t.Context(), list, client.InNamespace(s.namespace)))
 		for i := range list.Items {
 			object := &list.Items[i]
 			content, err := json.Marshal(normalize(object))
-			if err != nil {
-				t.Fatal(err)
-			}
+			testutil.Must(t, err)
 			var fields any
-			if err := json.Unmarshal([]byte(s.anywhere(string(content))), &fields); err != nil {
-				t.Fatal(err)
-			}
+			testutil.Must(t, json.Unmarshal([]byte(s.anywhere(string(content))), &fields))
 			result[kind.Kind+" "+s.anywhere(object.GetName())] = fields
 		}
 	}
@@ -268,9 +253,7 @@ func (s *stage) anywhere(text string) string {
 func (s *stage) rolled(t *testing.T) int {
 	t.Helper()
 	var sets appsv1.ReplicaSetList
-	if err := s.List(t.Context(), &sets, client.InNamespace(s.namespace)); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, s.List(t.Context(), &sets, client.InNamespace(s.namespace)))
 	return len(sets.Items)
 }
 
@@ -351,7 +334,5 @@ func (s *stage) claim(t *testing.T) string {
 // remove deletes the stack, so that the next operator has fewer objects to read.
 func (s *stage) remove(t *testing.T) {
 	t.Helper()
-	if err := s.Delete(t.Context(), &v1alpha2.LlamaStackDistribution{ObjectMeta: s.named(stackName)}); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, s.Delete(t.Context(), &v1alpha2.LlamaStackDistribution{ObjectMeta: s.named(stackName)}))
 }

@@ -109,9 +109,7 @@ func voidToken(t *testing.T, th *theatre, s *stage) func() {
 	token := th.operator.giveToken(t, bound)
 	th.operator.restart(t)
 	eventually(t, "the operator works with its token", func() error { return th.operator.answered(http.StatusOK) })
-	if err := s.Delete(t.Context(), bound); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, s.Delete(t.Context(), bound))
 	eventually(t, "the API server rejects the token", func() error { return th.refuses(t, token) })
 	return func() {
 		eventually(t, "the API server rejects a call of the operator", func() error { return th.operator.answered(http.StatusUnauthorized) })

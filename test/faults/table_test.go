@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 var (
@@ -70,7 +72,5 @@ func (r *table) write(t *testing.T) {
 	if *into == "" {
 		return
 	}
-	if err := os.WriteFile(*into, []byte(text.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, os.WriteFile(*into, []byte(text.String()), 0o600))
 }

@@ -114,18 +114,12 @@ func (th *theatre) oldStages(t *testing.T) []*stage {
 func read(t *testing.T, file string, uid types.UID) []*unstructured.Unstructured {
 	t.Helper()
 	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	content = bytes.ReplaceAll(content, []byte(someUID), []byte(uid))
 	copied := filepath.Join(t.TempDir(), filepath.Base(file))
-	if err := os.WriteFile(copied, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, os.WriteFile(copied, content, 0o600))
 	objects, err := testutil.ReadObjects(copied)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return objects
 }
 
@@ -143,21 +137,13 @@ func (s *stage) restore(t *testing.T, folder string) {
 	stack := s.stack(t)
 	for _, object := range read(t, filepath.Join(folder, "made.yaml"), stack.UID) {
 		applied := client.ApplyConfigurationFromUnstructured(object)
-		if err := s.Apply(t.Context(), applied, client.FieldOwner(names.FieldManager), client.ForceOwnership); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, s.Apply(t.Context(), applied, client.FieldOwner(names.FieldManager), client.ForceOwnership))
 	}
 	content, err := os.ReadFile(filepath.Join(folder, "status.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	// Decoding into the Go type removes the fields that no version contains any longer, as an API server does.
-	if err := yaml.Unmarshal(content, &stack.Status); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Status().Update(t.Context(), stack); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, yaml.Unmarshal(content, &stack.Status))
+	testutil.Must(t, s.Status().Update(t.Context(), stack))
 }
 
 // runBefore runs the older operator, and records the objects that it creates for the stacks.
@@ -180,19 +166,13 @@ func (s *stage) keep(t *testing.T, folder string) {
 	t.Helper()
 	stack := s.stack(t)
 	asked, err := discovery.NewDiscoveryClientForConfig(s.Plane.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	extractor, err := metav1ac.NewUnstructuredExtractor(asked)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	var made strings.Builder
 	for _, object := range s.children(t) {
 		applied, err := extractor.Extract(&object, names.FieldManager)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		// The public certificates are omitted, because every operator contains them.
 		if object.GetName() == names.CABundle(stackName) {
 			trusted, _ := testutil.SameCertificate(t)
@@ -203,21 +183,15 @@ func (s *stage) keep(t *testing.T, folder string) {
 			applied.Object["data"] = map[string]any{names.RegistryProgram: "# of an older operator\n"}
 		}
 		content, err := yaml.Marshal(applied.Object)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		fmt.Fprintf(&made, "---\n%s", strings.ReplaceAll(string(content), string(stack.UID), string(someUID)))
 	}
 	status, err := yaml.Marshal(stack.Status)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	err = errors.Join(
 		os.WriteFile(filepath.Join(folder, "made.yaml"), []byte(made.String()), 0o600),
 		os.WriteFile(filepath.Join(folder, "status.yaml"), status, 0o600))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 }
 
 // children returns all objects that were created for the stack.
@@ -230,10 +204,8 @@ func (s *stage) children(t *testing.T) []unstructured.Unstructured {
 		}
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(kind)
-		if err := s.List(t.Context(), list, client.InNamespace(s.namespace),
-			client.MatchingLabels(names.ChildSelector(stackName))); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, s.List(t.Context(), list, client.InNamespace(s.namespace),
+			client.MatchingLabels(names.ChildSelector(stackName))))
 		found = append(found, list.Items...)
 	}
 	return found

@@ -90,18 +90,12 @@ func applyDeployment(t *testing.T, s *stage) {
 func (s *stage) kubectlApply(t *testing.T, kind, name, spec string, flags ...string) {
 	t.Helper()
 	manifest := map[string]any{}
-	if err := yaml.Unmarshal([]byte(kind), &manifest); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, yaml.Unmarshal([]byte(kind), &manifest))
 	fields := map[string]any{}
-	if err := yaml.Unmarshal([]byte(spec), &fields); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, yaml.Unmarshal([]byte(spec), &fields))
 	manifest["metadata"], manifest["spec"] = map[string]any{"name": name}, fields
 	content, err := yaml.Marshal(manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	s.kubectl(t, string(content), append([]string{"apply", "--filename=-"}, flags...)...)
 }
 

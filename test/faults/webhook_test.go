@@ -79,9 +79,7 @@ func startWebhook(t *testing.T) *otherWebhook {
 	w.server = httptest.NewUnstartedServer(w)
 	w.server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	pair, err := tls.X509KeyPair(certificate, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	w.server.TLS = &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}}
 	w.server.StartTLS()
 	t.Cleanup(func() { w.server.CloseClientConnections(); w.server.Close() })

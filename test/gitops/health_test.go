@@ -151,9 +151,7 @@ func object(t *testing.T, in status.Input) (*unstructured.Unstructured, v1alpha2
 		stack.DeletionTimestamp = &now
 	}
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(stack)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return &unstructured.Unstructured{Object: fields}, summary.Phase
 }
 
@@ -166,9 +164,7 @@ func TestHealth(t *testing.T) {
 				t.Errorf("phase %s, want %s", phase, tc.phase)
 			}
 			computed, err := kstatus.Compute(stack)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testutil.Must(t, err)
 			if computed.Status != tc.flux {
 				t.Errorf("kstatus %s (%s), want %s", computed.Status, computed.Message, tc.flux)
 			}
@@ -186,10 +182,8 @@ func TestHealthOfAnUnobservedStack(t *testing.T) {
 	behind, _ := object(t, cases["ready"].in)
 	behind.SetGeneration(3)
 	previous, _ := object(t, cases["ready"].in)
-	if err := unstructured.SetNestedSlice(previous.Object,
-		[]any{map[string]any{"type": "DeploymentReady", "status": "True"}}, "status", "conditions"); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, unstructured.SetNestedSlice(previous.Object,
+		[]any{map[string]any{"type": "DeploymentReady", "status": "True"}}, "status", "conditions"))
 	for name, stack := range map[string]map[string]any{
 		"new":                      {"metadata": map[string]any{"name": "my", "generation": int64(1)}},
 		"changed":                  behind.Object,
@@ -206,9 +200,7 @@ func TestNoMessageTwice(t *testing.T) {
 	for name, tc := range cases {
 		stack, _ := object(t, tc.in)
 		conditions, _, err := unstructured.NestedSlice(stack.Object, "status", "conditions")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		seen := map[string]string{}
 		for _, entry := range conditions {
 			fields, _ := entry.(map[string]any)
@@ -226,9 +218,7 @@ func TestNoMessageTwice(t *testing.T) {
 func healthCheck(t *testing.T) string {
 	t.Helper()
 	page, err := os.ReadFile(filepath.Join(testutil.Root(), "docs/how-to/gitops.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	_, after, _ := strings.Cut(string(page), "```lua\n")
 	check, _, found := strings.Cut(after, "```")
 	if !found {
@@ -246,14 +236,10 @@ func argo(t *testing.T, check string, object map[string]any) (health, message st
 	for name, library := range map[string]lua.LGFunction{
 		lua.BaseLibName: lua.OpenBase, lua.TabLibName: lua.OpenTable, lua.StringLibName: lua.OpenString,
 	} {
-		if err := state.CallByParam(lua.P{Fn: state.NewFunction(library), Protect: true}, lua.LString(name)); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, state.CallByParam(lua.P{Fn: state.NewFunction(library), Protect: true}, lua.LString(name)))
 	}
 	state.SetGlobal("obj", toLua(state, object))
-	if err := state.DoString(check); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, state.DoString(check))
 	result, ok := state.Get(-1).(*lua.LTable)
 	if !ok {
 		t.Fatalf("the check returns %s", state.Get(-1))

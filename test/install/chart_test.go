@@ -28,9 +28,7 @@ func rendered(t *testing.T, name string) manifest {
 	objects := manifest{}
 	for _, file := range files {
 		found, err := testutil.ReadObjects(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		for _, object := range found {
 			objects[object.GetKind()] = append(objects[object.GetKind()], object)
 		}
@@ -129,9 +127,7 @@ func TestTheChartsOperatorConfig(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal([]byte(readFile(t, "charts/llama-stack-k8s-operator/values.schema.json")), &schema); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, json.Unmarshal([]byte(readFile(t, "charts/llama-stack-k8s-operator/values.schema.json")), &schema))
 	if diff := cmp.Diff(operatorconfig.Keys(),
 		slices.Sorted(maps.Keys(schema.Properties.OperatorConfig.Properties.Data.Properties))); diff != "" {
 		t.Errorf("keys of the schema (-code +chart):\n%s", diff)

@@ -52,9 +52,7 @@ func dockerfile(t *testing.T) [][]instruction {
 func readFile(t *testing.T, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(testutil.Root(), path))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return string(data)
 }
 
@@ -187,9 +185,7 @@ func sources(t *testing.T) []string {
 			continue
 		}
 		file, err := filepath.Rel(testutil.Root(), line)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		files = append(files, file)
 	}
 	return files

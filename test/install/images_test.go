@@ -90,9 +90,7 @@ func TestTemplatesNameNoImage(t *testing.T) {
 	}
 	for _, file := range files {
 		name, err := filepath.Rel(testutil.Root(), file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		for _, match := range imageText.FindAllStringSubmatch(readFile(t, name), -1) {
 			t.Errorf("%s contains the image %q: use a value of the chart instead", name, match[1])
 		}

@@ -44,9 +44,7 @@ func read(t *testing.T, name string) manifest {
 		}
 	}
 	found, err := testutil.Objects(built[name])
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	objects := manifest{}
 	for _, object := range found {
 		objects[object.GetKind()] = append(objects[object.GetKind()], object)
@@ -93,10 +91,8 @@ func arguments(t *testing.T, objects manifest) manager.Options {
 	var options manager.Options
 	flags := pflag.NewFlagSet("manager", pflag.ContinueOnError)
 	options.BindFlags(flags)
-	if err := flags.Parse(one[appsv1.Deployment](t, objects,
-		"Deployment").Spec.Template.Spec.Containers[0].Args); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, flags.Parse(one[appsv1.Deployment](t, objects,
+		"Deployment").Spec.Template.Spec.Containers[0].Args))
 	return options
 }
 

@@ -9,7 +9,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
-	"io/fs"
 	"log"
 	"maps"
 	"net/http/httptest"
@@ -31,6 +30,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/worktree"
 )
 
@@ -62,29 +63,19 @@ func base(t *testing.T) string {
 	var index v1.ImageIndex = empty.Index
 	for _, each := range imagePlatforms() {
 		platform, err := v1.ParsePlatform(each)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		image, err := mutate.ConfigFile(empty.Image, &v1.ConfigFile{
 			OS: platform.OS, Architecture: platform.Architecture, Config: v1.Config{User: "65532:65532"},
 			RootFS: v1.RootFS{Type: "layers"},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: image, Descriptor: v1.Descriptor{Platform: platform}})
 	}
 	digest, err := index.Digest()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	reference, err := name.ParseReference(strings.TrimPrefix(server.URL, "http://") + "/base@" + digest.String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := remote.WriteIndex(reference, index, remote.WithContext(t.Context())); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
+	testutil.Must(t, remote.WriteIndex(reference, index, remote.WithContext(t.Context())))
 	return reference.String()
 }
 
@@ -93,13 +84,9 @@ func clone(t *testing.T, from string) string {
 	t.Helper()
 	checkout := filepath.Join(t.TempDir(), "checkout")
 	git(t, from, "clone", "--quiet", "--shared", ".", checkout)
-	if err := os.Mkdir(filepath.Join(checkout, ".cache"), 0o750); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, os.Mkdir(filepath.Join(checkout, ".cache"), 0o750))
 	tools := filepath.Join(worktree.Root(), ".cache/bin")
-	if err := os.Symlink(tools, filepath.Join(checkout, ".cache/bin")); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, os.Symlink(tools, filepath.Join(checkout, ".cache/bin")))
 	return checkout
 }
 
@@ -111,9 +98,7 @@ func run(ctx context.Context, t *testing.T, checkout, from string) string {
 	command.Env = append(os.Environ(), "KO_DEFAULTBASEIMAGE="+from, "KOCACHE="+t.TempDir())
 	printed, err := command.CombinedOutput()
 	t.Logf("%s", printed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return out
 }
 
@@ -121,16 +106,8 @@ func run(ctx context.Context, t *testing.T, checkout, from string) string {
 func sums(t *testing.T, folder string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		file, err := filepath.Rel(folder, path)
-		found[file] = fmt.Sprintf("%x", sha256.Sum256(read(t, path)))
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
+	for file, content := range golden.Files(t, folder) {
+		found[file] = fmt.Sprintf("%x", sha256.Sum256(content))
 	}
 	return found
 }
@@ -138,9 +115,7 @@ func sums(t *testing.T, folder string) map[string]string {
 func read(t *testing.T, path string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return data
 }
 
@@ -169,9 +144,7 @@ func TestRelease(t *testing.T) {
 	t.Run("OLM", func(t *testing.T) { checkOLM(t, first, digests[0]) })
 	t.Run("signatures", func(t *testing.T) { checkSignatures(t, first) })
 	if kept := os.Getenv("RELEASE_FOLDER"); kept != "" { // for the tests in hack/tools/release, and for TestInstallation
-		if err := os.CopyFS(kept, os.DirFS(first)); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, os.CopyFS(kept, os.DirFS(first)))
 	}
 }
 
@@ -262,16 +235,12 @@ func checkSBOMs(t *testing.T, out string) {
 		}
 	}
 	archives, err := filepath.Glob(filepath.Join(out, "cli", "*.tar.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	for _, each := range archives {
 		want = append(want, strings.TrimSuffix(filepath.Base(each), ".tar.gz"))
 	}
 	files, err := filepath.Glob(filepath.Join(out, "sbom", "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	for _, each := range files {
 		got = append(got, strings.TrimSuffix(filepath.Base(each), ".spdx.json"))
 	}
@@ -295,9 +264,7 @@ func checkCLI(t *testing.T, out string) {
 			}
 		}
 	}
-	if err := yaml.Unmarshal(read(t, filepath.Join(out, "cli/llamastack.yaml")), &manifest); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, yaml.Unmarshal(read(t, filepath.Join(out, "cli/llamastack.yaml")), &manifest))
 	if manifest.Kind != "Plugin" || manifest.Spec.Version != version {
 		t.Errorf("the manifest of krew has the kind %q and the version %q", manifest.Kind, manifest.Spec.Version)
 	}
@@ -335,17 +302,13 @@ func checkCLI(t *testing.T, out string) {
 func checkArchive(t *testing.T, archive, arch, fips string) {
 	t.Helper()
 	unpacked, err := gzip.NewReader(bytes.NewReader(read(t, archive)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	checkProgram(t, extracted(t, unpacked, "kubectl-llamastack"), arch, fips, "version")
 }
 
 func members(t *testing.T, archive string) []string {
 	t.Helper()
 	listed, err := exec.CommandContext(t.Context(), "tar", "-tzf", archive).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return strings.Fields(string(listed))
 }

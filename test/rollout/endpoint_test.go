@@ -23,9 +23,7 @@ func testMovedServer(t *testing.T, b *bench) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: b.namespace, Name: "server-tls"}, Type: corev1.SecretTypeTLS,
 		Data: map[string][]byte{corev1.TLSCertKey: certificate, corev1.TLSPrivateKeyKey: key},
 	}
-	if err := b.Create(t.Context(), secret); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, b.Create(t.Context(), secret))
 	serves := func(health, networking string) string {
 		return fmt.Sprintf(`{distribution: {name: starter}, networking: {allowedFrom: {namespaces: [a]}, %s}, `+
 			`workload: {overrides: {podAnnotations: {%s: %s}}}}`, networking, healthAnnotation, health)

@@ -13,7 +13,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/retry"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -28,7 +27,6 @@ import (
 
 const (
 	patience = 60 * time.Second
-	poll     = 50 * time.Millisecond
 	// healthAnnotation is a pod annotation. A pod becomes ready unless the value is "ill".
 	healthAnnotation = "test/health"
 	ill              = "ill"
@@ -48,15 +46,13 @@ func startCluster(t *testing.T) *cluster {
 	c := &cluster{log: &testutil.Log{}}
 	ctrl.SetLogger(zap.New(zap.WriteTo(c.log)))
 	c.Cluster = testutil.StartCluster(t, testutil.Options{})
-	if err := c.Plane.InstallRights(); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, c.Plane.InstallRights())
 	testutil.RunControllers(t, c.Kubeconfig, []string{
 		"deployment-controller", "replicaset-controller", "garbage-collector-controller", "namespace-controller",
 		"horizontal-pod-autoscaler-controller", "persistentvolumeclaim-protection-controller", "resourcequota-controller",
 	}, "--horizontal-pod-autoscaler-sync-period=1s")
 	c.runOperator(t)
-	c.runKubelet(t)
+	c.RunKubelet(t, c.stateOf)
 	return c
 }
 
@@ -74,9 +70,7 @@ func (c *cluster) runOperator(t *testing.T) {
 	}
 	mgr, err := manager.New(t.Context(), c.Plane.As(names.OperatorServiceAccount), options, "rollout",
 		func(string) string { return "" })
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- mgr.Start(ctx) }()
@@ -91,31 +85,12 @@ func (c *cluster) runOperator(t *testing.T) {
 	})
 }
 
-// runKubelet sets the state of pods according to their annotation.
-func (c *cluster) runKubelet(t *testing.T) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = wait.PollUntilContextCancel(ctx, poll, true, func(ctx context.Context) (bool, error) {
-			var pods corev1.PodList
-			_ = c.List(ctx, &pods) // the next iteration repeats a failed call
-			for i := range pods.Items {
-				pod := &pods.Items[i]
-				if _, stopped := c.stopped.Load(pod.Namespace); stopped {
-					continue
-				}
-				if len(pod.Status.ContainerStatuses) == 0 && pod.DeletionTimestamp == nil {
-					patch := client.MergeFrom(pod.DeepCopy())
-					pod.Status = statusOf(pod)
-					_ = c.Status().Patch(ctx, pod, patch) // the next iteration repeats a failed call
-				}
-			}
-			return false, nil
-		})
-	}()
-	t.Cleanup(func() { cancel(); <-done })
+// stateOf returns the state of a pod according to its annotation, or nil if the kubelet of its namespace is stopped.
+func (c *cluster) stateOf(pod *corev1.Pod) *corev1.PodStatus {
+	if _, stopped := c.stopped.Load(pod.Namespace); stopped {
+		return nil
+	}
+	return new(statusOf(pod))
 }
 
 func statusOf(pod *corev1.Pod) corev1.PodStatus {
@@ -153,9 +128,7 @@ type bench struct {
 func (c *cluster) newBench(t *testing.T) *bench {
 	t.Helper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "rollout-"}}
-	if err := c.Create(t.Context(), namespace); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, c.Create(t.Context(), namespace))
 	return &bench{c, namespace.Name}
 }
 
@@ -183,16 +156,12 @@ func (b *bench) apply(t *testing.T, name, spec string) {
 		}
 		return b.Update(t.Context(), stack)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 }
 
 func (b *bench) get(t *testing.T, name string, into client.Object) {
 	t.Helper()
-	if err := b.Get(t.Context(), client.ObjectKey{Namespace: b.namespace, Name: name}, into); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, b.Get(t.Context(), client.ObjectKey{Namespace: b.namespace, Name: name}, into))
 }
 
 // eventually polls until the function check returns nil, and fails the test if this takes longer than the constant

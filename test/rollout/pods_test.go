@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // quota limits the number of pods in the test's namespace, and waits until the quota counts the existing pods.
@@ -20,9 +21,7 @@ func (b *bench) quota(t *testing.T, pods string, used int64) *corev1.ResourceQuo
 		Hard: corev1.ResourceList{corev1.ResourcePods: resource.MustParse(pods)},
 	}}
 	quota.Namespace, quota.Name = b.namespace, "full"
-	if err := b.Create(t.Context(), quota); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, b.Create(t.Context(), quota))
 	eventually(t, func() error {
 		b.get(t, "full", quota)
 		if counted, found := quota.Status.Used[corev1.ResourcePods]; !found || counted.Value() != used {
@@ -52,9 +51,7 @@ func testQuota(t *testing.T, b *bench) {
 
 	more := quota.DeepCopy()
 	more.Spec.Hard[corev1.ResourcePods] = resource.MustParse("3")
-	if err := b.Patch(t.Context(), more, client.MergeFrom(quota)); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, b.Patch(t.Context(), more, client.MergeFrom(quota)))
 	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
 	b.serves(t, "my", 1)
 	if serving, _ := b.pods(t, "my"); slices.Equal(serving, before) {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // All tests share one control plane, and each test has its own namespace.
@@ -47,10 +48,8 @@ func configured(model, health string) string {
 func (b *bench) pods(t *testing.T, stack string) (serving, others []string) {
 	t.Helper()
 	var pods corev1.PodList
-	if err := b.List(t.Context(), &pods, client.InNamespace(b.namespace),
-		client.MatchingLabels(names.Selector(stack))); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, b.List(t.Context(), &pods, client.InNamespace(b.namespace),
+		client.MatchingLabels(names.Selector(stack))))
 	for i := range pods.Items {
 		if pod := &pods.Items[i]; slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
 			return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
@@ -129,10 +128,8 @@ func testTriedChange(t *testing.T, b *bench) {
 	tries := func() int {
 		t.Helper()
 		var pods corev1.PodList
-		if err := b.List(t.Context(), &pods, client.InNamespace(b.namespace),
-			client.MatchingLabels(names.PreflightSelector("my"))); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, b.List(t.Context(), &pods, client.InNamespace(b.namespace),
+			client.MatchingLabels(names.PreflightSelector("my"))))
 		return len(pods.Items)
 	}
 	b.apply(t, "my", filed("one", "well"))
@@ -226,9 +223,7 @@ func (b *bench) credentials(t *testing.T) {
 	t.Helper()
 	secret := &corev1.Secret{StringData: map[string]string{"token": "sk-abc", "postgres": "postgresql://llama:pass-word@db:5432/llama"}}
 	secret.Namespace, secret.Name = b.namespace, "creds"
-	if err := b.Create(t.Context(), secret); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, b.Create(t.Context(), secret))
 }
 
 // children returns the kinds and names of a stack's objects, including pods and ReplicaSets.
@@ -242,13 +237,9 @@ func (b *bench) children(t *testing.T, stack string) []string {
 		&networkingv1.NetworkPolicyList{}, &policyv1.PodDisruptionBudgetList{}, &autoscalingv2.HorizontalPodAutoscalerList{},
 	} {
 		labels := client.MatchingLabels{names.LabelInstance: stack}
-		if err := b.List(t.Context(), list, client.InNamespace(b.namespace), labels); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, b.List(t.Context(), list, client.InNamespace(b.namespace), labels))
 		items, err := meta.ExtractList(list)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		for _, item := range items {
 			found = append(found, fmt.Sprintf("%T %s", item, item.(client.Object).GetName()))
 		}

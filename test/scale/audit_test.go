@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // call is one line of the audit log.
@@ -24,9 +25,7 @@ type call struct {
 func readCalls(t testing.TB, audit string, after int64, version string) []call {
 	t.Helper()
 	file, err := os.Open(audit)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	defer file.Close()
 	if _, err := file.Seek(after, 0); err != nil {
 		t.Fatal(err)

@@ -8,11 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
@@ -69,9 +68,7 @@ func startCluster(b *testing.B, others ...string) *cluster {
 		AuditLog: c.audit, APIServerFlags: map[string]string{"service-cluster-ip-range": "10.96.0.0/16"},
 		// The range contains enough addresses for two Services of each stack.
 	})
-	if err := c.Plane.InstallRights(); err != nil {
-		b.Fatal(err)
-	}
+	testutil.Must(b, c.Plane.InstallRights())
 	for _, name := range append([]string{inBare, inStacks, inForeign, inModel}, others...) {
 		c.create(b, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
 		c.create(b, &corev1.Secret{
@@ -87,33 +84,24 @@ func startCluster(b *testing.B, others ...string) *cluster {
 
 func (c *cluster) create(b *testing.B, object client.Object) {
 	b.Helper()
-	if err := c.Create(b.Context(), object); err != nil {
-		b.Fatal(err)
-	}
+	testutil.Must(b, c.Create(b.Context(), object))
 }
 
-// each calls a function for every number from zero to n-1. The constant `workers` is the number of calls that run at
-// the same time.
+// each calls a function for every number from zero to n-1, and ends the benchmark at an error.
 func each(b testing.TB, n int, do func(int) error) {
 	b.Helper()
-	var next atomic.Int64
-	var group sync.WaitGroup
-	errs := make(chan error, workers)
-	for range workers {
-		group.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				if err := do(i); err != nil {
-					errs <- err
-					return
-				}
-			}
-		})
+	testutil.Must(b, together(n, do))
+}
+
+// together calls a function for every number from zero to n-1. The constant `workers` is the number of calls that run
+// at the same time.
+func together(n int, do func(int) error) error {
+	var group errgroup.Group
+	group.SetLimit(workers)
+	for i := range n {
+		group.Go(func() error { return do(i) })
 	}
-	group.Wait()
-	close(errs)
-	for err := range errs {
-		b.Fatal(err)
-	}
+	return group.Wait()
 }
 
 // addForeign creates the unrelated objects, half of them ConfigMaps and half of them Secrets, with one kilobyte of data
@@ -140,9 +128,7 @@ func (c *cluster) newStack(b *testing.B, namespace, name string) *v1alpha2.Llama
 	if *exposed {
 		text += fmt.Sprintf(exposure, name)
 	}
-	if err := yaml.UnmarshalStrict([]byte(text), &stack.Spec); err != nil {
-		b.Fatal(err)
-	}
+	testutil.Must(b, yaml.UnmarshalStrict([]byte(text), &stack.Spec))
 	return stack
 }
 
@@ -178,10 +164,8 @@ func (c *cluster) learn(b *testing.B) []*unstructured.Unstructured {
 		list := &unstructured.UnstructuredList{}
 		list.SetAPIVersion(kind.apiVersion)
 		list.SetKind(kind.kind + "List")
-		if err := c.List(b.Context(), list, client.InNamespace(inModel),
-			client.MatchingLabels(names.ChildSelector(model.Name))); err != nil {
-			b.Fatal(err)
-		}
+		testutil.Must(b, c.List(b.Context(), list, client.InNamespace(inModel),
+			client.MatchingLabels(names.ChildSelector(model.Name))))
 		for i := range list.Items {
 			learned = append(learned, plain(&list.Items[i]))
 		}
@@ -189,12 +173,8 @@ func (c *cluster) learn(b *testing.B) []*unstructured.Unstructured {
 	learned = append(learned, c.events(b)...)
 	stack := &unstructured.Unstructured{}
 	stack.SetGroupVersionKind(v1alpha2.GroupVersion.WithKind("LlamaStackDistribution"))
-	if err := c.Get(b.Context(), client.ObjectKeyFromObject(model), stack); err != nil {
-		b.Fatal(err)
-	}
-	if err := c.Delete(b.Context(), model); err != nil {
-		b.Fatal(err)
-	}
+	testutil.Must(b, c.Get(b.Context(), client.ObjectKeyFromObject(model), stack))
+	testutil.Must(b, c.Delete(b.Context(), model))
 	return append(learned, plain(stack))
 }
 
@@ -203,9 +183,7 @@ func (c *cluster) events(b *testing.B) []*unstructured.Unstructured {
 	b.Helper()
 	told := &unstructured.UnstructuredList{}
 	told.SetGroupVersionKind(eventsv1.SchemeGroupVersion.WithKind("EventList"))
-	if err := c.List(b.Context(), told, client.InNamespace(inModel)); err != nil {
-		b.Fatal(err)
-	}
+	testutil.Must(b, c.List(b.Context(), told, client.InNamespace(inModel)))
 	var learned []*unstructured.Unstructured
 	for i := range told.Items {
 		if event := told.Items[i].Object; event["reportingController"] == names.EventReporter {
@@ -277,9 +255,7 @@ func (c *cluster) writeBare(b *testing.B, learned []*unstructured.Unstructured, 
 	for _, gone := range []client.Object{
 		&v1alpha2.LlamaStackDistribution{}, &appsv1.Deployment{}, &appsv1.ReplicaSet{}, &corev1.Pod{}, &corev1.ConfigMap{},
 	} {
-		if err := c.DeleteAllOf(b.Context(), gone, client.InNamespace(inBare)); err != nil {
-			b.Fatal(err)
-		}
+		testutil.Must(b, c.DeleteAllOf(b.Context(), gone, client.InNamespace(inBare)))
 	}
 	return took
 }
@@ -288,15 +264,11 @@ func (c *cluster) writeBare(b *testing.B, learned []*unstructured.Unstructured, 
 func (c *cluster) bareClient(b *testing.B) client.Client {
 	b.Helper()
 	token, err := c.Plane.OperatorToken(b.Context(), nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	testutil.Must(b, err)
 	config := rest.AnonymousClientConfig(c.Plane.Config)
 	config.BearerToken = token
 	bare, err := client.New(config, client.Options{Scheme: c.Scheme()})
-	if err != nil {
-		b.Fatal(err)
-	}
+	testutil.Must(b, err)
 	return bare
 }
 
@@ -344,9 +316,7 @@ func (c *cluster) counts(b *testing.B, after int64) (made, reads int, took time.
 func (c *cluster) audited(b *testing.B) int64 {
 	b.Helper()
 	info, err := os.Stat(c.audit)
-	if err != nil {
-		b.Fatal(err)
-	}
+	testutil.Must(b, err)
 	return info.Size()
 }
 

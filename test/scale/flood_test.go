@@ -14,7 +14,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -37,6 +36,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	registrylabels "github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve/registry"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 const (
@@ -124,13 +124,9 @@ func (c *cluster) firstStatus(b *testing.B, during func() error) (waited, bare [
 func (c *cluster) watchCalm(b *testing.B) func(name string) time.Time {
 	b.Helper()
 	watcher, err := client.NewWithWatch(c.Plane.Config, client.Options{Scheme: c.Scheme()})
-	if err != nil {
-		b.Fatal(err)
-	}
+	testutil.Must(b, err)
 	events, err := watcher.Watch(b.Context(), &v1alpha2.LlamaStackDistributionList{}, client.InNamespace(inCalm))
-	if err != nil {
-		b.Fatal(err)
-	}
+	testutil.Must(b, err)
 	type report struct {
 		name string
 		at   time.Time
@@ -154,21 +150,6 @@ func (c *cluster) watchCalm(b *testing.B) func(name string) time.Time {
 		b.Fatal("the watch of the bare client ended")
 		return time.Time{}
 	}
-}
-
-// together calls a function for every number from zero to n-1, several at the same time.
-func together(n int, do func(int) error) error {
-	var group sync.WaitGroup
-	errs := make([]error, workers)
-	for worker := range workers {
-		group.Go(func() {
-			for i := worker; i < n && errs[worker] == nil; i += workers {
-				errs[worker] = do(i)
-			}
-		})
-	}
-	group.Wait()
-	return errors.Join(errs...)
 }
 
 func floodName(i int) string { return fmt.Sprintf("flood-%d", i) }
@@ -238,13 +219,9 @@ func (c *cluster) readImages(b *testing.B) (alone, stalled float64) {
 	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
 		Namespace: names.OperatorNamespace, Name: names.OperatorConfigMap,
 	}}
-	if err := c.Get(b.Context(), client.ObjectKeyFromObject(config), config); err != nil {
-		b.Fatal(err)
-	}
+	testutil.Must(b, c.Get(b.Context(), client.ObjectKeyFromObject(config), config))
 	config.Data["registries"] = fmt.Sprintf("insecure: [%q, %q]\n", images.quick, images.stalls)
-	if err := c.Update(b.Context(), config); err != nil {
-		b.Fatal(err)
-	}
+	testutil.Must(b, c.Update(b.Context(), config))
 	alone = c.readImage(b, images.quick+"/calm/alone:1")
 	for i := range stalledImages {
 		image := fmt.Sprintf("%s/loud/server-%d:1", images.stalls, i)
@@ -259,9 +236,7 @@ func (c *cluster) readImages(b *testing.B) (alone, stalled float64) {
 func (c *cluster) withImage(b *testing.B, namespace, name, image string) *v1alpha2.LlamaStackDistribution {
 	b.Helper()
 	stack := &v1alpha2.LlamaStackDistribution{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
-	if err := yaml.UnmarshalStrict([]byte("distribution: {image: "+image+"}"), &stack.Spec); err != nil {
-		b.Fatal(err)
-	}
+	testutil.Must(b, yaml.UnmarshalStrict([]byte("distribution: {image: "+image+"}"), &stack.Spec))
 	return stack
 }
 
@@ -324,9 +299,7 @@ func (s *stallingRegistry) push(b *testing.B, to string) (digest string, content
 	b.Helper()
 	var packed bytes.Buffer
 	writer, err := zstd.NewWriter(&packed)
-	if err != nil {
-		b.Fatal(err)
-	}
+	testutil.Must(b, err)
 	files := tar.NewWriter(writer)
 	noise := make([]byte, 3<<20)
 	_, _ = rand.NewChaCha8([32]byte([]byte(fmt.Sprintf("%-32s", to)))).Read(noise)
@@ -337,29 +310,19 @@ func (s *stallingRegistry) push(b *testing.B, to string) (digest string, content
 		content []byte
 	}{{"noise", noise}, {"config.yaml", []byte(config)}} {
 		header := &tar.Header{Name: file.name, Mode: 0o644, Size: int64(len(file.content)), Typeflag: tar.TypeReg}
-		if err := files.WriteHeader(header); err != nil {
-			b.Fatal(err)
-		}
+		testutil.Must(b, files.WriteHeader(header))
 		if _, err := files.Write(file.content); err != nil {
 			b.Fatal(err)
 		}
 	}
-	if err := errors.Join(files.Close(), writer.Close()); err != nil {
-		b.Fatal(err)
-	}
+	testutil.Must(b, errors.Join(files.Close(), writer.Close()))
 	layer := static.NewLayer(packed.Bytes(), types.OCILayerZStd)
 	hash, err := layer.Digest()
-	if err != nil {
-		b.Fatal(err)
-	}
+	testutil.Must(b, err)
 	image, err := mutate.AppendLayers(mutate.MediaType(empty.Image, types.OCIManifestSchema1), layer)
-	if err != nil {
-		b.Fatal(err)
-	}
+	testutil.Must(b, err)
 	described, err := image.ConfigFile()
-	if err != nil {
-		b.Fatal(err)
-	}
+	testutil.Must(b, err)
 	described = described.DeepCopy()
 	described.OS, described.Architecture = "linux", "amd64"
 	described.Config.Labels = map[string]string{
@@ -370,11 +333,7 @@ func (s *stallingRegistry) push(b *testing.B, to string) (digest string, content
 		b.Fatal(err)
 	}
 	ref, err := name.ParseReference(s.quick+"/"+to, name.Insecure)
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := remote.Write(ref, image, remote.WithContext(b.Context())); err != nil {
-		b.Fatal(err)
-	}
+	testutil.Must(b, err)
+	testutil.Must(b, remote.Write(ref, image, remote.WithContext(b.Context())))
 	return hash.String(), packed.Bytes()
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // quickStacks is the number of stacks that are created, and then changed, one after the other.
@@ -63,9 +64,7 @@ func (c *cluster) changePlainStacks(b *testing.B, prefix string, n int) []float6
 		wanted := client.MatchingLabels(names.Selector(stack.Name))
 		wanted["changed"] = "yes"
 		started := time.Now()
-		if err := c.Patch(b.Context(), stack, change); err != nil {
-			b.Fatal(err)
-		}
+		testutil.Must(b, c.Patch(b.Context(), stack, change))
 		eventually(b, poll/10, "the pod of a changed stack", func() (bool, error) {
 			var pods corev1.PodList
 			err := c.List(b.Context(), &pods, client.InNamespace(inCalm), wanted)

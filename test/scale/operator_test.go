@@ -37,13 +37,9 @@ func (c *cluster) startOperator(b *testing.B) *operator {
 	if err == nil {
 		err = testutil.WriteKubeconfig(kubeconfig, c.Plane.Config.Host, c.Plane.Config.CAData, filepath.Join(folder, "token"))
 	}
-	if err != nil {
-		b.Fatal(err)
-	}
+	testutil.Must(b, err)
 	log, err := os.Create(filepath.Join(folder, "log"))
-	if err != nil {
-		b.Fatal(err)
-	}
+	testutil.Must(b, err)
 	defer log.Close()
 	o := &operator{metrics: testutil.FreeAddress(b)}
 	o.process = exec.Command(c.program, "--kubeconfig="+kubeconfig, "--operator-namespace="+names.OperatorNamespace,
@@ -52,9 +48,7 @@ func (c *cluster) startOperator(b *testing.B) *operator {
 	o.process.Stdout, o.process.Stderr = log, log
 	o.process.Env = []string{"HOME=" + folder, "GOMEMLIMIT=340MiB"}
 	o.process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := o.process.Start(); err != nil {
-		b.Fatal(err)
-	}
+	testutil.Must(b, o.process.Start())
 	b.Cleanup(func() {
 		o.stop(b)
 		if b.Failed() {
@@ -79,9 +73,7 @@ func (o *operator) stop(b *testing.B) {
 // signal sends a signal that pauses the operator or lets it continue.
 func (o *operator) signal(b *testing.B, signal syscall.Signal) {
 	b.Helper()
-	if err := o.process.Process.Signal(signal); err != nil {
-		b.Fatal(err)
-	}
+	testutil.Must(b, o.process.Process.Signal(signal))
 }
 
 // uncompressed is a client without compression, because compression would affect the measurement.
@@ -126,9 +118,7 @@ func value(line, metric string) float64 {
 func (o *operator) file(b *testing.B, name string) []byte {
 	b.Helper()
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", o.process.Process.Pid, name))
-	if err != nil {
-		b.Fatal(err)
-	}
+	testutil.Must(b, err)
 	return data
 }
 
@@ -148,9 +138,7 @@ func (o *operator) memory(b *testing.B, what string) float64 {
 	for line := range bytes.Lines(o.file(b, "status")) {
 		if fields := strings.Fields(string(line)); len(fields) > 1 && fields[0] == what {
 			kilobytes, err := strconv.ParseFloat(fields[1], 64)
-			if err != nil {
-				b.Fatal(err)
-			}
+			testutil.Must(b, err)
 			return kilobytes / 1024
 		}
 	}
@@ -167,9 +155,7 @@ func (o *operator) cpu(b *testing.B) time.Duration {
 	total := 0
 	for _, field := range fields[11:13] { // utime, stime
 		n, err := strconv.Atoi(field)
-		if err != nil {
-			b.Fatal(err)
-		}
+		testutil.Must(b, err)
 		total += n
 	}
 	return time.Duration(total) * time.Second / ticks

@@ -15,6 +15,8 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 var (
@@ -172,9 +174,7 @@ func (m measured) write(b *testing.B) {
 		return
 	}
 	file, err := os.OpenFile(filepath.Clean(*into), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		b.Fatal(err)
-	}
+	testutil.Must(b, err)
 	defer file.Close()
 	if _, err := file.WriteString(text.String()); err != nil {
 		b.Fatal(err)

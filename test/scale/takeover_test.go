@@ -59,13 +59,9 @@ func leaveStacks(t testing.TB, stacks int) *older {
 		AuditLog: c.audit, APIServerFlags: map[string]string{"service-cluster-ip-range": "10.96.0.0/16"},
 	})
 	c.InstallOlder(t)
-	if err := c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: inStacks}}); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: inStacks}}))
 	shapes, err := upgrade.Shapes()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	made := make([]map[string]string, stacks)
 	each(t, stacks, func(i int) error {
 		var err error
@@ -81,9 +77,7 @@ func leaveStacks(t testing.TB, stacks int) *older {
 		}
 	}
 	deployments := &appsv1.DeploymentList{}
-	if err := c.List(t.Context(), deployments); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, c.List(t.Context(), deployments))
 	for i := range deployments.Items {
 		c.templates[deployments.Items[i].Name] = deployments.Items[i].Spec.Template
 	}
@@ -99,9 +93,7 @@ func (c *older) upgrade(t testing.TB) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: names.OperatorNamespace, Name: names.OperatorConfigMap},
 		Data:       map[string]string{"featureFlags": "enableNetworkPolicy: {enabled: true}"},
 	}
-	if err := c.Create(t.Context(), config); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, c.Create(t.Context(), config))
 	o := c.StartOperator(t)
 	testutil.Within(t, process.Patience, o.Ready)
 	c.Publish(t, o)
@@ -199,9 +191,7 @@ func (c *older) writes(t testing.TB, after int64) map[string]int {
 func (c *older) audited(t testing.TB) int64 {
 	t.Helper()
 	info, err := os.Stat(c.audit)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return info.Size()
 }
 
@@ -278,9 +268,7 @@ func TestTakeOver(t *testing.T) {
 func (c *older) keepsPods(t *testing.T) {
 	t.Helper()
 	deployments := &appsv1.DeploymentList{}
-	if err := c.List(t.Context(), deployments, client.InNamespace(inStacks)); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, c.List(t.Context(), deployments, client.InNamespace(inStacks)))
 	for i := range deployments.Items {
 		now := &deployments.Items[i]
 		if diff := cmp.Diff(c.templates[now.Name], now.Spec.Template); diff != "" {
@@ -288,9 +276,7 @@ func (c *older) keepsPods(t *testing.T) {
 		}
 	}
 	events := &eventsv1.EventList{}
-	if err := c.List(t.Context(), events, client.InNamespace(inStacks)); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, c.List(t.Context(), events, client.InNamespace(inStacks)))
 	for i := range events.Items {
 		event := &events.Items[i]
 		template, known := c.templates[event.Regarding.Name]

@@ -18,6 +18,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/shape"
 )
 
@@ -74,9 +75,7 @@ func measureTenants(b *testing.B) (m tenants) {
 	m.among = c.addPlainStacks(b, "among", func(int) bool {
 		select {
 		case err := <-made:
-			if err != nil {
-				b.Fatal(err)
-			}
+			testutil.Must(b, err)
 			return false
 		case <-time.After(time.Second):
 			return true
@@ -131,16 +130,12 @@ func (c *cluster) touchOperatorConfig(b *testing.B) {
 		Namespace: names.OperatorNamespace,
 		Name:      names.OperatorConfigMap,
 	}}
-	if err := c.Get(b.Context(), client.ObjectKeyFromObject(object), object); err != nil {
-		b.Fatal(err)
-	}
+	testutil.Must(b, c.Get(b.Context(), client.ObjectKeyFromObject(object), object))
 	if object.Data == nil {
 		object.Data = map[string]string{}
 	}
 	object.Data["ingress"] = "domain: apps.example.com\n"
-	if err := c.Update(b.Context(), object); err != nil {
-		b.Fatal(err)
-	}
+	testutil.Must(b, c.Update(b.Context(), object))
 }
 
 // addPlainStacks creates plain stacks one after the other, and returns, for each of them, the time in seconds until it

@@ -11,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // In a strict namespace, the API server accepts pods that install external providers, and these pods have the same
@@ -37,9 +39,7 @@ func TestExternalProvidersAreAccepted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			strict(t, c, name, tc.limits)
 			pod := podOf(t, deployments(t)[name], name)
-			if err := c.Create(t.Context(), pod); err != nil {
-				t.Fatal(err)
-			}
+			testutil.Must(t, c.Create(t.Context(), pod))
 			if pod.Status.QOSClass != tc.class {
 				t.Errorf("the pod has the class %s, want %s", pod.Status.QOSClass, tc.class)
 			}
@@ -91,35 +91,25 @@ func strict(t *testing.T, c client.Client, name string, item corev1.LimitRangeIt
 		},
 		quota,
 	} {
-		if err := c.Create(t.Context(), object); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, c.Create(t.Context(), object))
 	}
 	// The test sets the status as the controller for quotas does.
 	quota.Status = corev1.ResourceQuotaStatus{Hard: hard, Used: corev1.ResourceList{}}
 	for key := range hard {
 		quota.Status.Used[key] = resource.MustParse("0")
 	}
-	if err := c.Status().Update(t.Context(), quota); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, c.Status().Update(t.Context(), quota))
 }
 
 // podOf returns a pod of the Deployment as a ReplicaSet would create it.
 func podOf(t *testing.T, deployment *unstructured.Unstructured, namespace string) *corev1.Pod {
 	t.Helper()
 	template, _, err := unstructured.NestedMap(deployment.Object, "spec", "template")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	data, err := json.Marshal(template)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	pod := &corev1.Pod{}
-	if err := json.Unmarshal(data, pod); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, json.Unmarshal(data, pod))
 	pod.GenerateName, pod.Namespace = "my-", namespace
 	return pod
 }

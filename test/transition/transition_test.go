@@ -136,9 +136,7 @@ func start(t *testing.T) client.Client {
 	t.Helper()
 	c := testutil.StartCluster(t, testutil.Options{Bare: true}).Client
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team-a"}}
-	if err := c.Create(t.Context(), namespace); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, c.Create(t.Context(), namespace))
 	return c
 }
 
@@ -171,15 +169,11 @@ func apply(t *testing.T, c client.Client, object *unstructured.Unstructured) str
 		t.Fatalf("apply: %v", err)
 	}
 	spec, err := json.MarshalIndent(answer.Object["spec"], "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return string(spec)
 }
 
 func remove(t *testing.T, c client.Client, object *unstructured.Unstructured) {
 	t.Helper()
-	if err := c.Delete(context.WithoutCancel(t.Context()), object.DeepCopy()); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, c.Delete(context.WithoutCancel(t.Context()), object.DeepCopy()))
 }

@@ -49,9 +49,7 @@ func newAuthority(t *testing.T, name string, age time.Duration) authority {
 		KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
 	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return authority{certificate: sign(t, template, template, key, key), key: key}
 }
 
@@ -66,31 +64,23 @@ func (a authority) issue(t *testing.T, age time.Duration) (certificate, key []by
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return encodeCertificate(sign(t, template, a.certificate, private, a.key)), encodeKey(t, private)
 }
 
 func serial(t *testing.T) *big.Int {
 	t.Helper()
 	number, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return number
 }
 
 func sign(t *testing.T, template, parent *x509.Certificate, of, by *ecdsa.PrivateKey) *x509.Certificate {
 	t.Helper()
 	der, err := x509.CreateCertificate(rand.Reader, template, parent, of.Public(), by)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	certificate, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return certificate
 }
 
@@ -101,9 +91,7 @@ func encodeCertificate(certificate *x509.Certificate) []byte {
 func encodeKey(t *testing.T, key *ecdsa.PrivateKey) []byte {
 	t.Helper()
 	der, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
 }
 
@@ -117,30 +105,24 @@ func (c *cluster) keep(t *testing.T, a authority) {
 	}}
 	secret.Namespace, secret.Name = names.OperatorNamespace, names.WebhookCertificateSecret
 	secret.Labels = map[string]string{names.LabelManagedBy: names.ManagedBy}
-	if err := c.Create(t.Context(), secret); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, c.Create(t.Context(), secret))
 }
 
 // secret returns the Secret with the certificates.
 func (c *cluster) secret(t *testing.T) *corev1.Secret {
 	t.Helper()
 	secret := &corev1.Secret{}
-	if err := c.Get(t.Context(), client.ObjectKey{
+	testutil.Must(t, c.Get(t.Context(), client.ObjectKey{
 		Namespace: names.OperatorNamespace,
 		Name:      names.WebhookCertificateSecret,
-	}, secret); err != nil {
-		t.Fatal(err)
-	}
+	}, secret))
 	return secret
 }
 
 func (c *cluster) definition(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	definition := &apiextensionsv1.CustomResourceDefinition{}
-	if err := c.Get(t.Context(), client.ObjectKey{Name: names.CustomResourceDefinition}, definition); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, c.Get(t.Context(), client.ObjectKey{Name: names.CustomResourceDefinition}, definition))
 	return definition
 }
 
@@ -148,9 +130,7 @@ func (c *cluster) definition(t *testing.T) *apiextensionsv1.CustomResourceDefini
 func (c *cluster) configuration(t *testing.T) *admissionv1.ValidatingWebhookConfiguration {
 	t.Helper()
 	configuration := &admissionv1.ValidatingWebhookConfiguration{}
-	if err := c.Get(t.Context(), client.ObjectKey{Name: names.ValidatingWebhookConfiguration}, configuration); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, c.Get(t.Context(), client.ObjectKey{Name: names.ValidatingWebhookConfiguration}, configuration))
 	return configuration
 }
 

@@ -58,9 +58,7 @@ func (c *cluster) bothLists(t testing.TB, want int) error {
 func writeFile(t testing.TB, name string, data []byte) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(file, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, os.WriteFile(file, data, 0o600))
 	return file
 }
 
@@ -110,9 +108,7 @@ func (c *cluster) storeOlder(t testing.TB) []unstructured.Unstructured {
 	}
 	for _, file := range files {
 		objects, err := testutil.ReadObjects(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		for _, object := range objects {
 			if object.GetKind() == v1alpha2.Kind {
 				object.SetNamespace("default")
@@ -133,9 +129,7 @@ func (c *cluster) storeOlder(t testing.TB) []unstructured.Unstructured {
 func (c *cluster) storedVersions(t testing.TB) []string {
 	t.Helper()
 	definition := &apiextensionsv1.CustomResourceDefinition{}
-	if err := c.Get(t.Context(), client.ObjectKey{Name: names.CustomResourceDefinition}, definition); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, c.Get(t.Context(), client.ObjectKey{Name: names.CustomResourceDefinition}, definition))
 	return definition.Status.StoredVersions
 }
 

@@ -53,9 +53,7 @@ func (c *cluster) forthAgain(t *testing.T) {
 	}
 	for _, stack := range []string{applied, replaced} {
 		edit := `{"spec":{"server":{"containerSpec":{"env":[{"name":"EDITED","value":"yes"}]}}}}`
-		if err := c.edit(t, v1alpha1.GroupVersion.Version, stack, edit); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, c.edit(t, v1alpha1.GroupVersion.Version, stack, edit))
 		testutil.Within(t, patience, func() error {
 			if env := c.rendered(t, stack).Spec.Template.Spec.Containers[0].Env; !hasEnv(env, "EDITED") ||
 				hasEnv(env, olderMark) {
@@ -73,10 +71,8 @@ func hasEnv(env []corev1.EnvVar, name string) bool {
 func (c *cluster) rendered(t testing.TB, stack string) *appsv1.Deployment {
 	t.Helper()
 	found := &appsv1.Deployment{}
-	if err := c.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: names.Deployment(stack)},
-		found); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, c.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: names.Deployment(stack)},
+		found))
 	return found
 }
 
@@ -91,9 +87,7 @@ func (c *cluster) olderApplies(t testing.TB, stack string) {
 		WithTemplate(corev1ac.PodTemplateSpec().WithLabels(live.Spec.Template.Labels).WithSpec(corev1ac.PodSpec().
 			WithContainers(corev1ac.Container().WithName(server.Name).WithImage("older:latest").
 				WithEnv(corev1ac.EnvVar().WithName(olderMark).WithValue("yes"))))))
-	if err := c.Apply(t.Context(), sent, client.FieldOwner(stack), client.ForceOwnership); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, c.Apply(t.Context(), sent, client.FieldOwner(stack), client.ForceOwnership))
 }
 
 // olderReplaces replaces a Deployment, as the operator for v1alpha1 does to remove a volume.
@@ -103,9 +97,7 @@ func (c *cluster) olderReplaces(t testing.TB, stack string) {
 	live.Annotations, live.Labels, live.Spec.Template.Annotations = nil, nil, nil
 	server := &live.Spec.Template.Spec.Containers[0]
 	server.Image, server.Env = "older:latest", []corev1.EnvVar{{Name: olderMark, Value: "yes"}}
-	if err := c.Update(t.Context(), live, client.FieldOwner("manager")); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, c.Update(t.Context(), live, client.FieldOwner("manager")))
 }
 
 // olderStatus writes the status of a stack as the operator for v1alpha1 does.
@@ -113,12 +105,8 @@ func (c *cluster) olderStatus(t testing.TB, stack string) {
 	t.Helper()
 	object := c.get(t, v1alpha1.GroupVersion.Version, stack)
 	version := map[string]any{"operatorVersion": "older", "lastUpdated": metav1.Now().UTC().Format(time.RFC3339)}
-	if err := unstructured.SetNestedField(object.Object, version, "status", "version"); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Status().Update(t.Context(), object, client.FieldOwner("manager")); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, unstructured.SetNestedField(object.Object, version, "status", "version"))
+	testutil.Must(t, c.Status().Update(t.Context(), object, client.FieldOwner("manager")))
 }
 
 // waitForStatus waits until this operator has written the status of a stack. The older definition has no field for the

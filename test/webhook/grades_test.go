@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -19,6 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/validate"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
 // gradesFile has a line for each mistake: its name, its grade, the digest of the answer that was graded, and the reason
@@ -34,10 +34,7 @@ type grade struct{ grade, digest string }
 
 func readGrades(t *testing.T) map[string]grade {
 	t.Helper()
-	data, err := os.ReadFile(gradesFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := golden.Read(t, gradesFile)
 	grades, known := map[string]grade{}, regexp.MustCompile(`^[ABCDF-]$`)
 	for line := range strings.Lines(string(data)) {
 		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
@@ -86,10 +83,7 @@ func TestGrades(t *testing.T) {
 // gather returns the objects in a file, and its documents.
 func gather(t *testing.T, file string) (*dryrun.Manifests, []document.Document) {
 	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := golden.Read(t, file)
 	documents := document.Parse("stack.yaml", data, false)
 	found := dryrun.Gather(documents, "default")
 	found.Definition, found.NotesUnknown = definition.Check, true

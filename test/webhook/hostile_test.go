@@ -118,17 +118,13 @@ func longestConversion(ctx context.Context, b *testing.B, o *operator) time.Dura
 	calls := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	small := `{"apiVersion":"llamastack.io/v1alpha1","kind":"LlamaStackDistribution","metadata":{"name":"a"}}`
 	large, err := json.Marshal(largeStack(0))
-	if err != nil {
-		b.Fatal(err)
-	}
+	testutil.Must(b, err)
 	for ctx.Err() == nil {
 		for _, object := range [][]byte{[]byte(small), large} {
 			body, size := review(object, 1)
 			request, err := http.NewRequestWithContext(context.WithoutCancel(ctx), http.MethodPost,
 				fmt.Sprintf("https://127.0.0.1:%d%s", o.Port, names.ConversionPath), body)
-			if err != nil {
-				b.Fatal(err)
-			}
+			testutil.Must(b, err)
 			request.ContentLength = size
 			request.Header.Set("Content-Type", "application/json")
 			began := time.Now()

@@ -47,9 +47,7 @@ func BenchmarkLarge(b *testing.B) {
 	c := startCluster(b)
 	c.InstallOlder(b)
 	for i := range storedObjects {
-		if err := c.Create(b.Context(), largeStack(i), client.FieldOwner("manager")); err != nil {
-			b.Fatal(err)
-		}
+		testutil.Must(b, c.Create(b.Context(), largeStack(i), client.FieldOwner("manager")))
 	}
 	c.Install(b)
 	// The leader renews its lease with requests to the API server. On a machine with few cores, the API server may be
@@ -73,20 +71,14 @@ func BenchmarkLarge(b *testing.B) {
 func (c *cluster) listLarge(b *testing.B, o *operator) {
 	b.Helper()
 	calls, err := rest.HTTPClientFor(c.Plane.Config)
-	if err != nil {
-		b.Fatal(err)
-	}
+	testutil.Must(b, err)
 	server, _, err := rest.DefaultServerUrlFor(c.Plane.Config)
-	if err != nil {
-		b.Fatal(err)
-	}
+	testutil.Must(b, err)
 	for _, version := range []string{v1alpha2.GroupVersion.Version, v1alpha1.GroupVersion.Version} {
 		address := server.JoinPath("apis", v1alpha2.GroupVersion.Group, version, "llamastackdistributions").String()
 		var read int64
 		request, err := http.NewRequestWithContext(b.Context(), http.MethodGet, address, nil)
-		if err != nil {
-			b.Fatal(err)
-		}
+		testutil.Must(b, err)
 		took := testutil.Within(b, afterLarge, func() (err error) {
 			read, err = readAll(calls, request)
 			return err
@@ -103,16 +95,12 @@ func (c *cluster) listLarge(b *testing.B, o *operator) {
 func (c *cluster) reviewLarge(b *testing.B, o *operator) {
 	b.Helper()
 	object, err := json.Marshal(largeStack(0))
-	if err != nil {
-		b.Fatal(err)
-	}
+	testutil.Must(b, err)
 	var secret corev1.Secret
-	if err := c.Get(b.Context(), client.ObjectKey{
+	testutil.Must(b, c.Get(b.Context(), client.ObjectKey{
 		Namespace: names.OperatorNamespace,
 		Name:      names.WebhookCertificateSecret,
-	}, &secret); err != nil {
-		b.Fatal(err)
-	}
+	}, &secret))
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(secret.Data[corev1.ServiceAccountRootCAKey])
 	calls := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{
@@ -196,9 +184,7 @@ func readAll(calls *http.Client, request *http.Request) (int64, error) {
 func peak(t testing.TB, o *operator) int {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", o.Process.Process.Pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	for line := range strings.Lines(string(text)) {
 		var peak int
 		if _, err := fmt.Sscanf(line, "VmHWM: %d kB", &peak); err == nil {

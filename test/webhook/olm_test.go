@@ -57,13 +57,9 @@ func TestInstalledByOLM(t *testing.T) {
 func (c *cluster) installByOLM(t *testing.T) *operator {
 	t.Helper()
 	manifest, err := testutil.Manifest(t.Context(), testutil.Root(), "default")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: names.OperatorNamespace}}
-	if err := c.Create(t.Context(), namespace); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, c.Create(t.Context(), namespace))
 	for _, object := range testutil.OLMObjects(t, manifest, names.OperatorNamespace) {
 		err := c.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("olm"),
 			client.ForceOwnership)
@@ -73,14 +69,10 @@ func (c *cluster) installByOLM(t *testing.T) *operator {
 	}
 	secret := &corev1.Secret{}
 	key := client.ObjectKey{Namespace: names.OperatorNamespace, Name: olmService + "-cert"}
-	if err := c.Get(t.Context(), key, secret); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, c.Get(t.Context(), key, secret))
 	folder := t.TempDir()
 	for _, name := range []string{corev1.TLSCertKey, corev1.TLSPrivateKeyKey} {
-		if err := os.WriteFile(filepath.Join(folder, name), secret.Data[name], 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, os.WriteFile(filepath.Join(folder, name), secret.Data[name], 0o600))
 	}
 	return c.StartOperator(t, "--webhook-cert-path="+folder)
 }
@@ -91,9 +83,7 @@ func (c *cluster) examples(t *testing.T) []unstructured.Unstructured {
 	t.Helper()
 	deployment := &appsv1.Deployment{}
 	key := client.ObjectKey{Namespace: names.OperatorNamespace, Name: names.OperatorServiceAccount}
-	if err := c.Get(t.Context(), key, deployment); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, c.Get(t.Context(), key, deployment))
 	var found []unstructured.Unstructured
 	text := deployment.Spec.Template.Annotations["alm-examples"]
 	if err := json.Unmarshal([]byte(text), &found); err != nil || len(found) != 2 {

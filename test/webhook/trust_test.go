@@ -152,9 +152,7 @@ func (c *cluster) editedConfiguration(t *testing.T) {
 		t.Errorf("the operator restored %d webhooks", len(got))
 	}
 
-	if err := c.Delete(t.Context(), c.configuration(t)); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, c.Delete(t.Context(), c.configuration(t)))
 	c.Install(t)
 	testutil.Within(t, patience, func() error { return c.trusted(t) })
 	testutil.Within(t, patience, checked)

@@ -79,9 +79,7 @@ func (c *cluster) waitForStorage(t testing.TB, version string) {
 func (c *cluster) sameSpecs(t *testing.T, stored []unstructured.Unstructured) {
 	t.Helper()
 	items, err := c.list(t, v1alpha1.GroupVersion.Version)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	now := map[string]unstructured.Unstructured{}
 	for _, item := range items {
 		now[item.GetName()] = item
@@ -109,9 +107,7 @@ func (c *cluster) get(t testing.TB, version, name string) *unstructured.Unstruct
 	object := &unstructured.Unstructured{}
 	object.SetAPIVersion(v1alpha2.GroupVersion.Group + "/" + version)
 	object.SetKind(v1alpha2.Kind)
-	if err := c.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: name}, object); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, c.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: name}, object))
 	return object
 }
 

@@ -47,9 +47,7 @@ func TestSameAnswers(t *testing.T) {
 // variants changes valid stacks of both versions at random.
 func (c *checker) variants(t *testing.T) {
 	stacks, err := mutation.Stacks()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	for _, name := range slices.Sorted(maps.Keys(stacks)) {
 		if server, own := c.answers(t, stacks[name]); server != "" || own != "" {
 			t.Errorf("the unchanged stack %q: the API server: %s; the command line: %s", name, server, own)
@@ -99,20 +97,14 @@ func newChecker(t *testing.T, config *rest.Config) *checker {
 	config = rest.CopyConfig(config)
 	config.NegotiatedSerializer, config.QPS = scheme.Codecs.WithoutConversion(), -1
 	server, err := rest.UnversionedRESTClientFor(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	resolved, err := distribution.Resolve("starter", "", "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	own, err := json.Marshal(corev1.ConfigMap{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
 		ObjectMeta: metav1.ObjectMeta{Name: "own"}, Data: map[string]string{"config.yaml": string(resolved.Base)},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return &checker{server: server, others: document.Parse("own.json", own, false)}
 }
 
@@ -120,9 +112,7 @@ func newChecker(t *testing.T, config *rest.Config) *checker {
 func (c *checker) answers(t *testing.T, object map[string]any) (server, own string) {
 	t.Helper()
 	data, err := json.Marshal(object)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	version, _ := object["apiVersion"].(string)
 	server = c.post(t, version, data)
 	found := dryrun.Gather(append(document.Parse("stack.json", data, false), c.others...), metav1.NamespaceDefault)

@@ -169,14 +169,3 @@ func TestBadData(t *testing.T) {
 		})
 	}
 }
-
-func FuzzParse(f *testing.F) {
-	f.Add(minimal, "corrections: []")
-	f.Add(`{"line":"1","version":"1","classes":{"A":{"extra":"ignore","keys":[{"name":"a","type":"A"}]}}}`, "{}")
-	f.Fuzz(func(t *testing.T, data, corrections string) {
-		r, err := parseText(data, corrections)
-		if (r == nil) != (err != nil) {
-			t.Errorf("release %v with error %v", r, err)
-		}
-	})
-}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/kube"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // answers contains the responses of an API server with two stacks and two namespaces.
@@ -43,9 +44,7 @@ func TestCompleteOnCluster(t *testing.T) {
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
 	text := fmt.Sprintf("apiVersion: v1\nkind: Config\ncurrent-context: here\nclusters: [{name: here, cluster: {server: %q}}]\n"+
 		"users: [{name: me}]\ncontexts: [{name: here, context: {cluster: here, namespace: team-a}}]\n", server.URL)
-	if err := os.WriteFile(kubeconfig, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, os.WriteFile(kubeconfig, []byte(text), 0o600))
 	for _, tc := range []struct {
 		args []string
 		want string
@@ -80,8 +79,6 @@ func completions(t *testing.T, args []string) string {
 	root.SetErr(io.Discard)
 	CompleteAll(root)
 	root.SetArgs(append([]string{"__complete"}, args...))
-	if err := root.Execute(); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, root.Execute())
 	return strings.Join(strings.Fields(out.String()), " ")
 }

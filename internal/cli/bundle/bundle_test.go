@@ -30,6 +30,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/bundle"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 const (
@@ -46,15 +47,15 @@ func source(t *testing.T) (bundle.Layout, []bundle.Image) {
 	describe := func(of partial.Describable, err error) v1.Descriptor {
 		t.Helper()
 		found, describeErr := partial.Descriptor(of)
-		must(t, errors.Join(err, describeErr))
+		testutil.Must(t, errors.Join(err, describeErr))
 		return *found
 	}
 	index, err := random.Index(2000, 2, 2)
-	must(t, err)
+	testutil.Must(t, err)
 	images := []bundle.Image{{Reference: server, Descriptor: describe(index, path.WriteIndex(index))}}
 	for _, reference := range []string{provider, operator} {
 		image, err := random.Image(3000, 3)
-		must(t, err)
+		testutil.Must(t, err)
 		images = append(images, bundle.Image{
 			Reference: reference, Operator: reference == operator, Descriptor: describe(image, path.WriteImage(image)),
 		})
@@ -70,7 +71,7 @@ func archive(t *testing.T, from bundle.Layout, images []bundle.Image) []byte {
 		{Name: bundle.Readme, Content: []byte("read me\n")},
 		{Name: "bin/program", Content: []byte("#!/bin/sh\n"), Executable: true},
 	})
-	must(t, err)
+	testutil.Must(t, err)
 	return into.Bytes()
 }
 
@@ -78,7 +79,7 @@ func archive(t *testing.T, from bundle.Layout, images []bundle.Image) []byte {
 func open(t *testing.T, content []byte) (*bundle.Bundle, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "bundle.tar")
-	must(t, os.WriteFile(path, content, 0o600))
+	testutil.Must(t, os.WriteFile(path, content, 0o600))
 	opened, err := bundle.Open(path)
 	if err == nil {
 		t.Cleanup(func() { _ = opened.Close() })
@@ -135,7 +136,7 @@ func TestWriteIsDeterministic(t *testing.T) {
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		must(t, err)
+		testutil.Must(t, err)
 		if !header.ModTime.IsZero() && header.ModTime.Unix() != 0 || header.Uid != 0 || header.Uname != "" {
 			t.Errorf("%s has the time %v and the owner %d %q", header.Name, header.ModTime, header.Uid, header.Uname)
 		}
@@ -143,7 +144,7 @@ func TestWriteIsDeterministic(t *testing.T) {
 			t.Errorf("%s has mode %o", header.Name, header.Mode)
 		}
 		content, err := io.ReadAll(reader)
-		must(t, err)
+		testutil.Must(t, err)
 		if last = header.Name; last == bundle.Checksums {
 			said.Write(content)
 			continue
@@ -160,11 +161,11 @@ func TestWriteIsDeterministic(t *testing.T) {
 func TestLoad(t *testing.T) {
 	from, images := source(t)
 	opened, err := open(t, archive(t, from, images))
-	must(t, err)
+	testutil.Must(t, err)
 	into := target(t, nil)
 	for _, again := range []bool{false, true} {
 		all, err := load(t.Context(), t, opened, into)
-		must(t, err)
+		testutil.Must(t, err)
 		got := map[string]string{}
 		for _, one := range all {
 			got[strings.TrimPrefix(one.To.Name(), into.Prefix+"/")] = one.Image.Reference
@@ -188,14 +189,14 @@ func TestLoad(t *testing.T) {
 		}
 	}
 	reference, err := name.ParseReference(into.Prefix+"/ogxai/distribution-starter:0.7.1", name.Insecure)
-	must(t, err)
+	testutil.Must(t, err)
 	index, err := remote.Index(reference)
-	must(t, err)
+	testutil.Must(t, err)
 	manifest, err := index.IndexManifest()
-	must(t, err)
+	testutil.Must(t, err)
 	for _, one := range manifest.Manifests {
 		image, err := index.Image(one.Digest)
-		must(t, err)
+		testutil.Must(t, err)
 		if _, err := partial.ConfigLayer(image); err != nil {
 			t.Errorf("image %s: %v", one.Digest, err)
 		}
@@ -206,9 +207,9 @@ func TestLoad(t *testing.T) {
 func TestLoadContinues(t *testing.T) {
 	from, images := source(t)
 	opened, err := open(t, archive(t, from, images[:1]))
-	must(t, err)
+	testutil.Must(t, err)
 	size, err := opened.Size(t.Context(), &opened.Images[0])
-	must(t, err)
+	testutil.Must(t, err)
 	var left atomic.Int64
 	left.Store(3)
 	into := target(t, func(w http.ResponseWriter, r *http.Request) bool {
@@ -222,13 +223,13 @@ func TestLoadContinues(t *testing.T) {
 		t.Fatal("no error from a registry that accepts only three blobs")
 	}
 	places, err := opened.Destinations(into)
-	must(t, err)
+	testutil.Must(t, err)
 	if _, err := remote.Head(places[0]); err == nil {
 		t.Error("the tag exists, but not all of its content")
 	}
 	left.Store(1000)
 	all, err := load(t.Context(), t, opened, into)
-	must(t, err)
+	testutil.Must(t, err)
 	if sent := all[0].Sent; sent == 0 || sent > size-2000 {
 		t.Errorf("%d of %d bytes were sent, although the registry already had three blobs", sent, size)
 	}
@@ -357,7 +358,7 @@ func TestManyManifests(t *testing.T) {
 	top := add(`{"manifests":[` + strings.Join(all, ",") + `]}`)
 	files["index.json"] = `{"manifests":[` + top + `,"annotations":{"org.opencontainers.image.ref.name":"a:1"}}]}`
 	opened, err := open(t, layoutOf(t, files))
-	must(t, err)
+	testutil.Must(t, err)
 	_, err = opened.Size(t.Context(), &opened.Images[0])
 	if err == nil || !strings.Contains(err.Error(), "larger than 67108864 bytes") {
 		t.Errorf("error %v", err)
@@ -370,12 +371,12 @@ func layoutOf(t testing.TB, files map[string]string) []byte {
 	var content bytes.Buffer
 	writer := tar.NewWriter(&content)
 	for name, text := range files {
-		must(t, writer.WriteHeader(&tar.Header{Name: name, Size: int64(len(text)), Mode: 0o644}))
+		testutil.Must(t, writer.WriteHeader(&tar.Header{Name: name, Size: int64(len(text)), Mode: 0o644}))
 		if _, err := writer.Write([]byte(text)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	must(t, writer.Close())
+	testutil.Must(t, writer.Close())
 	return content.Bytes()
 }
 
@@ -396,12 +397,4 @@ func FuzzOpen(f *testing.F) {
 			_, _ = opened.Size(t.Context(), &opened.Images[i])
 		}
 	})
-}
-
-// must ends the test with an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

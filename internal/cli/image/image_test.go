@@ -15,6 +15,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve/registry"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // store is an in-memory repository.
@@ -76,9 +77,7 @@ func TestLabelKeepsUnknownFields(t *testing.T) {
 	of := s.add(fmt.Sprintf(`{"schemaVersion":2,"artifactType":"x","annotations":{"a":"b"},"subject":{"digest":"c"},"layers":[],`+
 		`"config":{"mediaType":"application/vnd.oci.image.config.v1+json","digest":%q,"size":%d,"data":"e30=","annotations":{"d":"e"}}}`, digest, len(config)))
 	changed, err := Label(t.Context(), s, of, small)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	wantConfig := `{"config":{"Labels":{"io.llamastack.config.base64":"dmVyc2lvbjogMgo=","io.llamastack.config.version":"2",` +
 		`"io.llamastack.server.version":"0.7.3","own":"label"},"StopTimeout":7},"history":[{"created_by":"none","empty_layer":true}],` +
 		`"rootfs":{"type":"layers","diff_ids":[]},"unknown":{"b":1e400,"a":"<&>"}}`
@@ -115,13 +114,9 @@ func TestLabelEmbedsTheConfiguration(t *testing.T) {
 			of := s.add(fmt.Sprintf(`{"schemaVersion":2,"config":{"mediaType":%q,"digest":%q,"size":%d},"layers":[]}`,
 				tc.mediaType, s.add(tc.config), len(tc.config)))
 			changed, err := Label(t.Context(), s, of, small)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testutil.Must(t, err)
 			made, err := v1.ParseManifest(bytes.NewReader(changed.Top.Content))
-			if err != nil {
-				t.Fatal(err)
-			}
+			testutil.Must(t, err)
 			if made.Config.MediaType != oci {
 				t.Errorf("the configuration has the media type %q, want %q", made.Config.MediaType, oci)
 			}
@@ -160,15 +155,11 @@ func TestLabelKeepsForeignLayers(t *testing.T) {
 				fmt.Sprintf(`"size":%d}`, len(s[tc.layers[1]])), 1)}
 			of := s.image(`{`+history+`"rootfs":{"diff_ids":["a","b"]},"config":{"Labels":{`+tc.labels+`}}}`, entries...)
 			changed, err := Label(t.Context(), s, of, small)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testutil.Must(t, err)
 			var manifest v1.Manifest
 			var config struct{ History []v1.History }
-			if err := errors.Join(json.Unmarshal(changed.Top.Content, &manifest),
-				json.Unmarshal(changed.Blobs[0].Content, &config)); err != nil {
-				t.Fatal(err)
-			}
+			testutil.Must(t, errors.Join(json.Unmarshal(changed.Top.Content, &manifest),
+				json.Unmarshal(changed.Blobs[0].Content, &config)))
 			if len(manifest.Layers) != tc.want || len(config.History) != tc.want+1 || !config.History[1].EmptyLayer {
 				t.Errorf("%d layers, want %d; history %+v", len(manifest.Layers), tc.want, config.History)
 			}
@@ -194,13 +185,9 @@ func TestLabelKeepsOtherEntries(t *testing.T) {
 	}
 	index := s.add(`{"manifests":[` + strings.Join(append(kept, entry(of, manifest, ""), entry(of, manifest, "")), ",") + `]}`)
 	changed, err := Label(t.Context(), s, index, small)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	var top struct{ Manifests []v1.Descriptor }
-	if err := json.Unmarshal(changed.Top.Content, &top); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, json.Unmarshal(changed.Top.Content, &top))
 	for i, found := range top.Manifests {
 		if same := found.Digest.String() == of || found.Digest.String() == chart; same != (i < len(kept)) {
 			t.Errorf("manifests[%d]: digest unchanged is %t, want %t", i, same, !same)
@@ -239,9 +226,7 @@ func TestVerify(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			changed, err := Label(t.Context(), s, tc.image, tc.wanted)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testutil.Must(t, err)
 			read, err := Verify(t.Context(), s, changed, tc.wanted)
 			if tc.want == "" && (err != nil || len(read) != 1 || !bytes.Equal(read[0].Config, tc.wanted.Config)) {
 				t.Errorf("read %+v, %v", read, err)

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/logs"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // pod returns a pod with the given age in minutes.
@@ -153,9 +154,7 @@ func (endless) Read(p []byte) (int, error) {
 func TestLongLine(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	if err := logs.NewMerger(io.Discard).Copy(io.LimitReader(endless{}, 256<<20), "a | "); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, logs.NewMerger(io.Discard).Copy(io.LimitReader(endless{}, 256<<20), "a | "))
 	runtime.ReadMemStats(&after)
 	if taken := after.TotalAlloc - before.TotalAlloc; taken > 4<<20 {
 		t.Errorf("the copy allocated %d bytes", taken)

@@ -18,6 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 const (
@@ -35,14 +36,14 @@ const (
 func archive(t *testing.T) fs.FS {
 	t.Helper()
 	packed, err := os.ReadFile(dataFile)
-	must(t, err)
+	testutil.Must(t, err)
 	decoder, err := zstd.NewReader(nil)
-	must(t, err)
+	testutil.Must(t, err)
 	defer decoder.Close()
 	data, err := decoder.DecodeAll(packed, nil)
-	must(t, err)
+	testutil.Must(t, err)
 	files, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
-	must(t, err)
+	testutil.Must(t, err)
 	return files
 }
 
@@ -50,11 +51,11 @@ func archive(t *testing.T) fs.FS {
 func withRows(t *testing.T) *release.Release {
 	t.Helper()
 	data, err := fs.ReadFile(archive(t), "0.7.json")
-	must(t, err)
+	testutil.Must(t, err)
 	document := map[string]any{}
-	must(t, json.Unmarshal(data, &document))
+	testutil.Must(t, json.Unmarshal(data, &document))
 	row := func(text string) (value any) {
-		must(t, json.Unmarshal([]byte(text), &value))
+		testutil.Must(t, json.Unmarshal([]byte(text), &value))
 		return value
 	}
 	providers := document["providers"].(map[string]any)["inference"].(map[string]any)
@@ -67,7 +68,7 @@ func withRows(t *testing.T) *release.Release {
 		t.Fatal(err)
 	}
 	rel, err := release.Decode(data)
-	must(t, err)
+	testutil.Must(t, err)
 	return rel
 }
 
@@ -123,7 +124,7 @@ func builtWith(t *testing.T, rel *release.Release, provider string) string {
 	t.Helper()
 	object := &v1alpha2.LlamaStackDistribution{}
 	text := "metadata: {name: demo, namespace: default}\nspec: {distribution: {name: starter}, providers: {inference: {" + provider + "}}}"
-	must(t, yaml.UnmarshalStrict([]byte(text), object))
+	testutil.Must(t, yaml.UnmarshalStrict([]byte(text), object))
 	starter, _ := rel.Distribution("starter")
 	base := []byte(starter.YAML)
 	found := dryrun.Outcome{}
@@ -144,12 +145,4 @@ func builtWith(t *testing.T, rel *release.Release, provider string) string {
 		found.Warnings[i] = "warning: " + warning
 	}
 	return strings.Join(found.Warnings, "\n") + "\n" + string(built.Config)
-}
-
-// must ends the test with an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

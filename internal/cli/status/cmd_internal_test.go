@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // On a terminal, the watch shows each page. If the output is not a terminal, the watch shows only pages that have
@@ -45,9 +46,7 @@ func TestWatchPages(t *testing.T) {
 				}, nil
 			}
 			var out strings.Builder
-			if err := watchPages(ctx, app.Streams{Out: &out, Width: tc.width}, ticks, look); err != nil {
-				t.Fatal(err)
-			}
+			testutil.Must(t, watchPages(ctx, app.Streams{Out: &out, Width: tc.width}, ticks, look))
 			if out.String() != tc.want {
 				t.Errorf("got  %q\nwant %q", out.String(), tc.want)
 			}

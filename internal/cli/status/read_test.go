@@ -14,6 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/kube"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // The requests are concurrent, so the race detector checks that they change the facts one at a time.
@@ -27,13 +28,9 @@ func TestReadWithoutPermissions(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "kubeconfig")
 	config := fmt.Sprintf(`{apiVersion: v1, kind: Config, current-context: c, clusters: [{name: c, cluster: {server: %q}}],
 contexts: [{name: c, context: {cluster: c}}]}`, server.URL)
-	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, os.WriteFile(file, []byte(config), 0o600))
 	cluster, err := (&kube.Flags{Kubeconfig: file}).Connect("1.2.3")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	stack := &v1alpha2.LlamaStackDistribution{
 		ObjectMeta: metav1.ObjectMeta{Name: "my", Namespace: "team-a"},
 		Spec: v1alpha2.LlamaStackDistributionSpec{
@@ -43,9 +40,7 @@ contexts: [{name: c, context: {cluster: c}}]}`, server.URL)
 		},
 	}
 	facts, err := status.Read(t.Context(), cluster, stack)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	want := []string{
 		`you cannot get deployments.apps in namespace "team-a"`,
 		`you cannot get horizontalpodautoscalers.autoscaling in namespace "team-a"`,

@@ -1,7 +1,6 @@
 package support_test
 
 import (
-	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -15,10 +14,7 @@ var planting = regexp.MustCompile(`CANARY\w\d`)
 
 // The file has the values that an attacker planted in a stack and in its ConfigMap.
 func TestPlantedValues(t *testing.T) {
-	data, err := os.ReadFile("testdata/canary.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := golden.Read(t, "testdata/canary.yaml")
 	if count := len(planting.FindAll(data, -1)); count < 38 {
 		t.Fatalf("only %d values are planted", count)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/installation"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/support"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 func parse(t *testing.T, text string) map[string]any {
@@ -32,25 +33,19 @@ func parse(t *testing.T, text string) map[string]any {
 func read(t *testing.T, archive []byte) map[string]string {
 	t.Helper()
 	compressed, err := gzip.NewReader(bytes.NewReader(archive))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	files := map[string]string{}
 	for reader := tar.NewReader(compressed); ; {
 		header, err := reader.Next()
 		if errors.Is(err, io.EOF) {
 			return files
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		if !header.ModTime.IsZero() && header.ModTime.Unix() != 0 || header.Uid != 0 || header.Mode != 0o600 {
 			t.Errorf("%s: time %v, user %d, mode %o", header.Name, header.ModTime, header.Uid, header.Mode)
 		}
 		data, err := io.ReadAll(reader)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		files[header.Name] = string(data)
 	}
 }
@@ -58,13 +53,9 @@ func read(t *testing.T, archive []byte) map[string]string {
 func archive(t *testing.T, m *support.Material) []byte {
 	t.Helper()
 	files, _, err := m.Files()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	var out bytes.Buffer
-	if err := support.Write(&out, files); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, support.Write(&out, files))
 	return out.Bytes()
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/baseconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/validate"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/migrate/absorb"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
@@ -24,7 +25,7 @@ func stackOf(t testing.TB, spec string) *v1alpha2.LlamaStackDistribution {
 	t.Helper()
 	stack := &v1alpha2.LlamaStackDistribution{}
 	stack.Name, stack.Namespace = "demo", "default"
-	must(t, yaml.UnmarshalStrict([]byte(spec), &stack.Spec))
+	testutil.Must(t, yaml.UnmarshalStrict([]byte(spec), &stack.Spec))
 	stack.Spec.OverrideConfig = &v1alpha2.OverrideConfigSource{ConfigMapName: "mine"}
 	return stack
 }
@@ -38,7 +39,7 @@ func inputOf(t testing.TB, stack *v1alpha2.LlamaStackDistribution, config string
 	}
 	d := stack.Spec.Distribution
 	resolved, err := distribution.Resolve(d.Name, d.Image, d.Version, nil)
-	must(t, err)
+	testutil.Must(t, err)
 	data := []byte(config)
 	return plan.Input{Object: stack, Intent: in, Distribution: resolved, Override: &plan.Override{
 		ConfigMapName: "mine", Key: names.ConfigFile, Data: data, Files: map[string][]byte{names.ConfigFile: data},
@@ -60,10 +61,10 @@ type config = map[string]any
 func edited(t testing.TB, text string, edit func(config)) string {
 	t.Helper()
 	var c config
-	must(t, yaml.Unmarshal([]byte(text), &c))
+	testutil.Must(t, yaml.Unmarshal([]byte(text), &c))
 	edit(c)
 	data, err := yaml.Marshal(c)
-	must(t, err)
+	testutil.Must(t, err)
 	return string(data)
 }
 
@@ -242,7 +243,7 @@ func TestConfig(t *testing.T) {
 			input := inputOf(t, stack, text)
 			got := absorb.Config(input)
 			data, err := yaml.Marshal(got)
-			must(t, err)
+			testutil.Must(t, err)
 			if strings.Contains(string(data), "hidden") {
 				t.Errorf("the result contains a credential:\n%s", data)
 			}
@@ -270,13 +271,5 @@ func TestManyReasons(t *testing.T) {
 	sized := absorb.Config(inputOf(t, stackOf(t, starter), text+strings.Repeat("# \n", baseconfig.MaxSize)))
 	if len(sized.Stays) != 1 || !strings.Contains(sized.Stays[0].Why, "the limit is 786432 bytes") {
 		t.Errorf("too large: %v", sized.Stays)
-	}
-}
-
-// must ends the test with an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/profile"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/validate"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/migrate/absorb"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // checkSame plans a stack with the fields in the result, and compares the generated configuration with the user's. It
@@ -38,7 +39,7 @@ func checkSame(t testing.TB, input plan.Input, got absorb.Result, want string) {
 	input.Object, input.Intent, input.Override = stack, in, nil
 	input.Base = &plan.Base{Data: input.Distribution.Base, Source: v1alpha2.ConfigSourceEmbedded}
 	built, err := plan.Build(input)
-	must(t, err)
+	testutil.Must(t, err)
 	secrets := map[string]string{}
 	for _, v := range intent.Overrides(&stack.Spec).Env {
 		if v.ValueFrom != nil {
@@ -94,16 +95,16 @@ func filled(t testing.TB, stack *v1alpha2.LlamaStackDistribution, got absorb.Res
 	var env []any
 	if stack.Spec.Workload != nil && len(got.Env) > 0 {
 		data, err := json.Marshal(intent.Overrides(&stack.Spec).Env)
-		must(t, err)
-		must(t, json.Unmarshal(data, &env))
+		testutil.Must(t, err)
+		testutil.Must(t, json.Unmarshal(data, &env))
 	}
 	fields := maps.Clone(got.Spec)
 	if env = append(env, got.Env...); len(got.Env) > 0 {
 		fields["workload"] = config{"overrides": config{"env": env}}
 	}
 	data, err := json.Marshal(fields)
-	must(t, err)
-	must(t, json.Unmarshal(data, &stack.Spec))
+	testutil.Must(t, err)
+	testutil.Must(t, json.Unmarshal(data, &stack.Spec))
 	return stack
 }
 
@@ -113,7 +114,7 @@ func filled(t testing.TB, stack *v1alpha2.LlamaStackDistribution, got absorb.Res
 func parsed(t testing.TB, text string, secrets map[string]string) config {
 	t.Helper()
 	var c config
-	must(t, yaml.Unmarshal([]byte(text), &c))
+	testutil.Must(t, yaml.Unmarshal([]byte(text), &c))
 	c = replaced(c, secrets).(config)
 	if apis, ok := c["apis"].([]any); ok {
 		slices.SortFunc(apis, func(a, b any) int { return strings.Compare(a.(string), b.(string)) })

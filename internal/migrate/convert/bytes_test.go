@@ -15,6 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/nesting"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/migrate/convert"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 const (
@@ -33,7 +34,7 @@ func otherVersion(object tree) string {
 func convertBytes(t *testing.T, object []byte, to string) []byte {
 	t.Helper()
 	result, err := convert.AppendJSON(nil, object, to)
-	must(t, err)
+	testutil.Must(t, err)
 	return result
 }
 
@@ -151,7 +152,7 @@ func TestManyFields(t *testing.T) {
 func respelt(t *testing.T, data []byte, apiVersion string) []byte {
 	t.Helper()
 	var fields map[string]json.RawMessage
-	must(t, json.Unmarshal(data, &fields))
+	testutil.Must(t, json.Unmarshal(data, &fields))
 	fields["apiVersion"], fields["kind"] = json.RawMessage(`"`+apiVersion+`"`), json.RawMessage(`"`+v1alpha1.Kind+`"`)
 	return encodePlain(t, fields)
 }
@@ -162,7 +163,7 @@ func encodePlain(t *testing.T, value any) []byte {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
-	must(t, encoder.Encode(value))
+	testutil.Must(t, encoder.Encode(value))
 	return bytes.TrimSpace(b.Bytes())
 }
 

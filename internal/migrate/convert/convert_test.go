@@ -12,6 +12,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/migrate/convert"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
@@ -23,23 +24,23 @@ func decodeJSON(t *testing.T, data []byte) tree {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
 	var object tree
-	must(t, decoder.Decode(&object))
+	testutil.Must(t, decoder.Decode(&object))
 	return object
 }
 
 func decodeYAML(t *testing.T, text []byte) tree {
 	t.Helper()
 	data, err := yaml.YAMLToJSON(text)
-	must(t, err)
+	testutil.Must(t, err)
 	return decodeJSON(t, data)
 }
 
 func encodeYAML(t *testing.T, object tree) []byte {
 	t.Helper()
 	data, err := json.Marshal(object)
-	must(t, err)
+	testutil.Must(t, err)
 	text, err := yaml.JSONToYAML(data)
-	must(t, err)
+	testutil.Must(t, err)
 	return text
 }
 
@@ -174,12 +175,4 @@ func at(object tree, path ...string) tree {
 		object, _ = object[step].(tree)
 	}
 	return object
-}
-
-// must ends the test with an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

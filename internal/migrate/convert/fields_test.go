@@ -11,6 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
@@ -49,7 +50,7 @@ func lost(t *testing.T, other tree, field string) bool {
 	if !ok {
 		return false
 	}
-	must(t, json.Unmarshal([]byte(text), &carried))
+	testutil.Must(t, json.Unmarshal([]byte(text), &carried))
 	for _, loss := range carried.Lost {
 		if loss.Path == field || strings.HasPrefix(field, loss.Path+"/") {
 			return true
@@ -119,7 +120,7 @@ func TestRegionKeys(t *testing.T) {
 	checked := 0
 	for _, line := range release.Lines() {
 		known, err := release.Lookup(line)
-		must(t, err)
+		testutil.Must(t, err)
 		for _, api := range known.Release.APIs() {
 			for _, name := range known.Release.ProviderTypes(api) {
 				provider, _ := known.Release.Provider(api, name)

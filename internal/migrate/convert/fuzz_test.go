@@ -17,6 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/migrate/convert"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
@@ -67,7 +68,7 @@ func addCases(f *testing.F) {
 	const cases = "testdata/cases"
 	for _, name := range golden.Cases(f, cases) {
 		data, err := yaml.YAMLToJSON(golden.Read(f, filepath.Join(cases, name, "in.yaml")))
-		must(f, err)
+		testutil.Must(f, err)
 		f.Add(data)
 	}
 }
@@ -175,14 +176,14 @@ func convertFromTypes(t *testing.T, object any) tree {
 func toTree(t *testing.T, object any) tree {
 	t.Helper()
 	data, err := json.Marshal(object)
-	must(t, err)
+	testutil.Must(t, err)
 	return decodeJSON(t, data)
 }
 
 func fromTree(t *testing.T, values tree, into any) {
 	t.Helper()
 	data, err := json.Marshal(values)
-	must(t, err)
+	testutil.Must(t, err)
 	if err := json.Unmarshal(data, into); err != nil {
 		t.Fatalf("the types do not read what conversion wrote: %v", err)
 	}

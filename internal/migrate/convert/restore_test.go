@@ -12,6 +12,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/migrate/convert"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 const (
@@ -225,7 +226,7 @@ func clone(fields tree) tree {
 func encodeJSON(t *testing.T, object tree) []byte {
 	t.Helper()
 	data, err := json.Marshal(object)
-	must(t, err)
+	testutil.Must(t, err)
 	return data
 }
 

@@ -2,18 +2,17 @@ package convert_test
 
 import (
 	"bytes"
-	"os"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/migrate/convert"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
 // Conversions reuse the memory of earlier conversions. A value of one object must not appear in another object.
 func TestConversionsShareNothing(t *testing.T) {
-	data, err := os.ReadFile("../../operator/webhook/conversion/testdata/v1alpha2.json")
-	must(t, err)
+	data := golden.Read(t, "../../operator/webhook/conversion/testdata/v1alpha2.json")
 	plain := []byte(`{"apiVersion":"llamastack.io/v1alpha2","kind":"LlamaStackDistribution","metadata":{},"spec":{},"status":{}}`)
 	inputs := [][]byte{data, plain, bytes.ReplaceAll(data, []byte("vllm"), []byte("vvvv"))}
 	want := make([]string, len(inputs))

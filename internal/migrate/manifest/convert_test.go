@@ -11,6 +11,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/migrate/convert"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/migrate/manifest"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
@@ -53,9 +54,7 @@ func FuzzConvert(f *testing.F) {
 func check(t *testing.T, object map[string]any, text []byte, to string) []byte {
 	t.Helper()
 	result, err := manifest.Convert(manifest.Source{Object: object, Text: text}, to)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	want := object // Convert has removed the fields that a server adds, and has added the defaults.
 	switch {
 	case want["apiVersion"] == to:
@@ -94,21 +93,15 @@ func decode(text []byte) (map[string]any, bool) {
 func normal(t *testing.T, object map[string]any) any {
 	t.Helper()
 	data, err := json.Marshal(object)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	var value any
-	if err := json.Unmarshal(data, &value); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, json.Unmarshal(data, &value))
 	return value
 }
 
 func TestOrdered(t *testing.T) {
 	got, err := manifest.Ordered(map[string]any{"b": json.Number("1"), "a": []any{"yes", "x"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	if diff := cmp.Diff("a:\n- 'yes'\n- x\nb: 1\n", string(got)); diff != "" {
 		t.Error(diff)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/typecheck"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
@@ -302,9 +303,7 @@ func TestPolicy(t *testing.T) {
 func FuzzConvert(f *testing.F) {
 	for _, object := range manifests(f) {
 		text, err := yaml.Marshal(object)
-		if err != nil {
-			f.Fatal(err)
-		}
+		testutil.Must(f, err)
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

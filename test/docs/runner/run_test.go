@@ -2,10 +2,7 @@ package runner
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -85,67 +82,5 @@ func TestLimit(t *testing.T) {
 	result := place.Run(t.Context(), script.Parse(console("$ sleep 60 | cat\n$ true")))
 	if got := failures(result); !strings.Contains(got, "did not end within 300ms") || time.Since(started) > 5*time.Second {
 		t.Errorf("after %v: %s", time.Since(started), got)
-	}
-}
-
-// Run ends a background command at the end of the page, and runs the next command only after the first output of the
-// background command.
-func TestBackground(t *testing.T) {
-	place := newPlace(t)
-	result := place.Run(t.Context(), script.Parse(console(
-		"$ { sleep 0.3; echo $BASHPID >pid; echo ready; exec sleep 60; } &\nready\n$ cat pid >&2")))
-	if got := failures(result); got != "" {
-		t.Fatal(got)
-	}
-	data, err := os.ReadFile(filepath.Join(place.Folder, "pid"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var pid int
-	if _, err := fmt.Sscan(string(data), &pid); err != nil {
-		t.Fatal(err)
-	}
-	for deadline := time.Now().Add(5 * time.Second); alive(pid); {
-		if time.Now().After(deadline) {
-			t.Fatalf("process %d still runs", pid)
-		}
-	}
-}
-
-// A command that readers end with Ctrl-C runs in the background until the end of the page.
-func TestCtrlC(t *testing.T) {
-	place := newPlace(t)
-	place.Limit = 5 * time.Second
-	page := script.Parse("<!-- docs-test: Ctrl-C -->\n" + console("$ echo first; echo second; sleep 60\nfirst\nsecond\n$ echo next\nnext"))
-	if got := failures(place.Run(t.Context(), page)); got != "" {
-		t.Error(got)
-	}
-}
-
-// alive reports whether a process is running. It returns false for a killed process whose parent has not yet waited for
-// it.
-func alive(pid int) bool {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	return err == nil && syscall.Kill(pid, 0) == nil && !strings.Contains(string(status), ") Z ")
-}
-
-// A read-only command runs again until its output matches the page.
-func TestReadsAgain(t *testing.T) {
-	place := newPlace(t)
-	place.Patience = 10 * time.Second
-	const fake = "#!/bin/sh\necho x >>\"$HOME/calls\"\nif [ $(wc -l <\"$HOME/calls\") -lt 3 ]; then echo early; else echo late; fi\n"
-	if err := os.WriteFile(filepath.Join(place.Programs, "kubectl"), []byte(fake), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if got := failures(place.Run(t.Context(), script.Parse(console("$ kubectl get pods\nlate")))); got != "" {
-		t.Error(got)
-	}
-	for command, want := range map[string]bool{
-		"kubectl get pods": true, "kubectl llamastack status x": true, "kubectl apply -f x": false, "curl http://x": true,
-		"kubectl getter": false, "kubectl delete llsd x": false, "kubectl llamastack validate -f x": false,
-	} {
-		if reads(command) != want {
-			t.Errorf("%s reads: %t", command, !want)
-		}
 	}
 }

@@ -9,14 +9,13 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/definition"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 func object(t testing.TB, version, metadata, spec string) map[string]any {
 	t.Helper()
 	var found map[string]any
-	if err := yaml.Unmarshal([]byte("apiVersion: llamastack.io/"+version+"\nkind: LlamaStackDistribution\nmetadata: "+metadata+"\nspec: "+spec+"\n"), &found); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, yaml.Unmarshal([]byte("apiVersion: llamastack.io/"+version+"\nkind: LlamaStackDistribution\nmetadata: "+metadata+"\nspec: "+spec+"\n"), &found))
 	return found
 }
 
@@ -57,9 +56,7 @@ func TestCheck(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			errs, err := definition.Check(object(t, c.version, c.metadata, c.spec), "default")
-			if err != nil {
-				t.Fatal(err)
-			}
+			testutil.Must(t, err)
 			var paths []string
 			for _, one := range errs {
 				paths = append(paths, strings.TrimPrefix(one.Field, "."))

@@ -11,23 +11,21 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 func decode(t *testing.T, text string) map[string]any {
 	t.Helper()
 	var object map[string]any
-	if err := yaml.Unmarshal([]byte(text), &object); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, yaml.Unmarshal([]byte(text), &object))
 	return object
 }
 
 // TestRules checks that the rules for an object alone have the same errors as all rules, and which rules are compiled.
 func TestRules(t *testing.T) {
 	known, err := versions()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	schema := known["v1alpha2"].schema
 	all := cel.NewValidator(schema, true, celconfig.PerCallLimit)
 	always := []string{".spec", ".spec.distribution"}
@@ -87,13 +85,9 @@ func TestSmallObjectsAreCheap(t *testing.T) {
 				t.Fatalf("the object has %d values; use a few less than %d", manyValues-left, manyValues)
 			}
 			policy, err := compiled()
-			if err != nil {
-				t.Fatal(err)
-			}
+			testutil.Must(t, err)
 			e, err := policy.evaluation(t.Context(), object)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testutil.Must(t, err)
 			for _, each := range policy.rules {
 				e.value(t.Context(), each.holds)
 			}

@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/forward"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/fakeapi"
 )
 
@@ -91,9 +92,7 @@ func ask(t *testing.T, port uint16) (string, error) {
 func configOf(t *testing.T, server *fakeapi.Server) *rest.Config {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", server.Kubeconfig)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return config
 }
 
@@ -103,9 +102,7 @@ func TestOpen(t *testing.T) {
 	server.Forward("team-a/a", backend(t, "a"))
 	of := pod("a", 0, true)
 	session, err := forward.Open(t.Context(), configOf(t, server), &of, 0, 8321)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	for range 3 {
 		if got, err := ask(t, session.Port); got != "a" || err != nil {
 			t.Errorf("got %q, %v", got, err)
@@ -136,9 +133,7 @@ func TestOpenByWebSocket(t *testing.T) {
 	server.Forward("team-a/a", backend(t, "a"))
 	of := pod("a", 0, true)
 	session, err := forward.Open(t.Context(), configOf(t, server), &of, 0, 8321)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	defer session.Close()
 	for range 3 {
 		if got, err := ask(t, session.Port); got != "a" || err != nil {

@@ -38,9 +38,7 @@ func issue(t *testing.T, until time.Time, host string) issued {
 	text, _ := testutil.NewCertificate(t, until, host)
 	block, _ := pem.Decode(text)
 	certificate, err := x509.ParseCertificate(block.Bytes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return issued{text, certificate}
 }
 
@@ -49,9 +47,7 @@ const host = names.WebhookService + ".operator.svc"
 func role(t *testing.T, data []byte) []rbacv1.PolicyRule {
 	t.Helper()
 	var found rbacv1.ClusterRole
-	if err := yaml.Unmarshal(data, &found); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, yaml.Unmarshal(data, &found))
 	return found.Rules
 }
 

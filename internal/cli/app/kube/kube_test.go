@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/kube"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 const (
@@ -56,9 +57,7 @@ clusters: [{name: here, cluster: {server: %q}}]
 contexts: [{name: here, context: {cluster: here, user: me, namespace: %q}}]
 users: [{name: me, user: {token: t}}]
 `, url, namespace)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
@@ -78,13 +77,9 @@ func connect(t *testing.T, kubeconfig string, args ...string) *kube.Cluster {
 	command := &cobra.Command{Run: func(*cobra.Command, []string) {}}
 	flags.AddScope(command)
 	command.SetArgs(append([]string{"--kubeconfig", kubeconfig}, args...))
-	if err := command.Execute(); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, command.Execute())
 	cluster, err := flags.Connect("1.2.3")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return cluster
 }
 
@@ -105,9 +100,7 @@ func TestStack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			kubeconfig, _ := apiServer(t, rows)
 			stack, err := connect(t, kubeconfig).Stack(t.Context(), "my")
-			if err != nil {
-				t.Fatal(err)
-			}
+			testutil.Must(t, err)
 			if stack.Spec.Distribution.Name != "starter" || stack.Namespace != "team-a" {
 				t.Errorf("got %+v", stack)
 			}
@@ -147,9 +140,7 @@ func TestStacks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			kubeconfig, requests := apiServer(t, map[string]answer{tc.path: {200, tc.body}})
 			stacks, err := connect(t, kubeconfig, tc.args...).Stacks(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			testutil.Must(t, err)
 			if len(stacks) != 1 || stacks[0].Name != "my" || stacks[0].Spec.Distribution.Name != "starter" {
 				t.Errorf("got %+v", stacks)
 			}

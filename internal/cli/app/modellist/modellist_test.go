@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/modellist"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 func TestFromConfig(t *testing.T) {
@@ -43,9 +44,7 @@ func TestFromConfig(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := modellist.FromConfig([]byte(tc.config), tc.line)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testutil.Must(t, err)
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

@@ -46,7 +46,7 @@ func TestSamePlan(t *testing.T) {
 		for _, file := range files {
 			t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml")+" "+where, func(t *testing.T) {
 				data, err := os.ReadFile(file)
-				must(t, err)
+				testutil.Must(t, err)
 				tc.check(t, data)
 			})
 		}
@@ -76,7 +76,7 @@ func (c samePlan) check(t *testing.T, manifests []byte) {
 	t.Helper()
 	m := dryrun.Gather(document.Parse("case.yaml", manifests, false), "team")
 	scheme, err := testutil.NewScheme()
-	must(t, err)
+	testutil.Must(t, err)
 	m.HostOwner = c.owner
 	objects := slices.Clone(c.others)
 	for key, object := range m.ConfigMaps {
@@ -101,9 +101,9 @@ func (c samePlan) check(t *testing.T, manifests []byte) {
 	}
 	for _, s := range m.Stacks {
 		known, err := r.Running(t.Context(), s.Object)
-		must(t, err)
+		testutil.Must(t, err)
 		live, err := r.References(t.Context(), s.Object)
-		must(t, err)
+		testutil.Must(t, err)
 		live.Secrets = m.Secrets
 		want, got := m.Plan(s), live.With(known).Plan(s)
 		if diff := cmp.Diff(objectsOf(t, want), objectsOf(t, got)); diff != "" {
@@ -119,7 +119,7 @@ func objectsOf(t *testing.T, found dryrun.Outcome) []string {
 		return found.Errors
 	}
 	objects, err := dryrun.Objects(found.Plan)
-	must(t, err)
+	testutil.Must(t, err)
 	var texts []string
 	for _, object := range objects {
 		texts = append(texts, string(object.Text))
@@ -131,7 +131,7 @@ func objectsOf(t *testing.T, found dryrun.Outcome) []string {
 // which tenants can write, and that it still reads the long Deployment of a stack.
 func TestFewLongObjects(t *testing.T) {
 	scheme, err := testutil.NewScheme()
-	must(t, err)
+	testutil.Must(t, err)
 	labels := map[string]string{names.LabelManagedBy: names.ManagedBy}
 	short := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "short", Labels: labels}}
 	long := short.DeepCopy()
@@ -146,7 +146,7 @@ func TestFewLongObjects(t *testing.T) {
 	r := New(&kube.Cluster{
 		Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build(), Namespace: "team",
 	}, "")
-	must(t, r.ListDeployments(t.Context(), true))
+	testutil.Must(t, r.ListDeployments(t.Context(), true))
 	key := dryrun.Key{Namespace: "team", Name: long.Name}
 	if kept, listed := r.deployments[key]; !listed || kept != nil {
 		t.Errorf("the long Deployment is listed: %t, and has %d containers", listed, len(kept.Spec.Template.Spec.Containers))
@@ -154,7 +154,7 @@ func TestFewLongObjects(t *testing.T) {
 	for name, want := range map[string]int{short.Name: 0, long.Name: 1000, "missing": -1} {
 		stack := &v1alpha2.LlamaStackDistribution{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: name}}
 		found, err := r.Running(t.Context(), stack)
-		must(t, err)
+		testutil.Must(t, err)
 		got := -1
 		if found.Deployment != nil {
 			got = len(found.Deployment.Spec.Template.Spec.Containers)
@@ -174,13 +174,5 @@ func TestFewLongObjects(t *testing.T) {
 	}
 	if size > maxMapped || size == 0 {
 		t.Errorf("%d bytes of ConfigMaps are kept, want at most %d", size, maxMapped)
-	}
-}
-
-// must ends the test with an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

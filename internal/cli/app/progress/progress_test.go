@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/progress"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 func TestLine(t *testing.T) {
@@ -45,13 +46,9 @@ func TestSent(t *testing.T) {
 	for _, size := range []int{0, 100, 3 << 20} {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://registry/blob",
 			strings.NewReader(strings.Repeat("x", size)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		response, err := sent.RoundTrip(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		_ = response.Body.Close()
 		if inner.read != int64(size) {
 			t.Errorf("sent %d of %d bytes", inner.read, size)

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/server"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 const canary = "cAnArY-7d1f-51e2"
@@ -30,9 +31,7 @@ func clientOf(t *testing.T, handler http.HandlerFunc, change ...func(*server.Opt
 		c(&options)
 	}
 	client, err := server.New(options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	t.Cleanup(client.Close)
 	return client
 }
@@ -141,9 +140,7 @@ func TestUnanswered(t *testing.T) {
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
 	client, err := server.New(server.Options{URL: gone.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	if _, err := client.Models(t.Context()); !strings.Contains(text(err), "connection refused") {
 		t.Errorf("got %v", err)
 	}
@@ -172,9 +169,7 @@ func TestCertificate(t *testing.T) {
 				URL: backend.URL, Authorities: tc.authorities(backend.Certificate()),
 				Token: canary,
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			testutil.Must(t, err)
 			_, err = client.Models(t.Context())
 			if (tc.want == "") != (err == nil) || !strings.Contains(text(err), tc.want) || (requests == 1) != (err == nil) {
 				t.Errorf("%d requests, error %v", requests, err)
@@ -316,9 +311,7 @@ func TestChatRequests(t *testing.T) {
 		}
 	}, func(o *server.Options) { o.Token = "t" })
 	_, err := client.Chat(t.Context(), server.Question{Model: "m", System: "s", Text: "q", MaxTokens: 5}, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	const body = ` Bearer t {"model":"m","messages":[{"role":"system","content":"s"},{"role":"user","content":"q"}],"stream":true,"max_tokens":5}`
 	want := []string{
 		"/v1/chat/completions" + body, "/v1/openai/v1/chat/completions" + body,

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/app/visible"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 func TestWriter(t *testing.T) {
@@ -53,13 +54,9 @@ func TestEncoded(t *testing.T) {
 	}
 	for _, text := range []string{string(all), "\u0085", "a\u009bb\x7f"} {
 		data, err := json.Marshal(map[string]string{"a": text})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		asYAML, err := yaml.JSONToYAML([]byte(visible.Text(string(data))))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		var got map[string]string
 		if err := json.Unmarshal([]byte(visible.Text(string(data))), &got); err != nil || got["a"] != text {
 			t.Errorf("JSON %q: %v: %q", data, err, got["a"])
@@ -77,9 +74,7 @@ func TestYAML(t *testing.T) {
 	}
 	const text = "---\n# \u202e\na: b \u202ec\n\u2066d:\n  - |\n    e\n    \u2069\n---\nf: 1\n"
 	quoted, err := visible.YAML([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	const want = `# \u202e` + "\n" + `a: "b \u202ec"` + "\n" + `"\u2066d":` + "\n" + `- "e\n\u2069\n"` + "\n---\nf: 1\n"
 	if got := visible.Text(string(quoted)); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
