@@ -1,12 +1,11 @@
 package bounds_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	"sigs.k8s.io/yaml"
@@ -129,29 +128,25 @@ func TestImage(t *testing.T) {
 const hash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
 func TestSpec(t *testing.T) {
-	none, patch := []string{}, func(text string) *v1alpha2.WorkloadOverrides {
-		return &v1alpha2.WorkloadOverrides{PodTemplate: &apiextensionsv1.JSON{Raw: toJSON(t, text)}}
-	}
+	inside := bounds.Rule{Domains: []string{"a.example.com"}, IngressClasses: []string{"internal"}}
 	for name, tc := range map[string]struct {
-		rule      bounds.Rule
-		overrides *v1alpha2.WorkloadOverrides
-		expose    *v1alpha2.ExposeSpec
-		want      []string
+		rule              bounds.Rule
+		overrides, expose string
+		want              []string
 	}{
-		"nothing bounded": {overrides: patch("{spec: {hostNetwork: true}}"), expose: &v1alpha2.ExposeSpec{Hostname: "a"}},
-		"no patch":        {bounds.Rule{NoPodTemplate: true}, patch("{}"), nil, []string{"spec.workload.overrides.podTemplate"}},
+		"nothing bounded": {overrides: "podTemplate: {spec: {hostNetwork: true}}", expose: "hostname: a"},
+		"no patch":        {bounds.Rule{NoPodTemplate: true}, "podTemplate: {}", "", []string{"spec.workload.overrides.podTemplate"}},
 		"no command": {
 			bounds.Rule{NoCommand: true},
-			&v1alpha2.WorkloadOverrides{Command: []string{"sh"}, Args: []string{"-c"}}, nil,
+			"{command: [sh], args: [-c]}", "",
 			[]string{"spec.workload.overrides.command", "spec.workload.overrides.args"},
 		},
 		"commands in the patch": {
 			bounds.Rule{NoCommand: true},
-			patch(`{spec: {
+			`podTemplate: {spec: {
 				initContainers: [{name: mine, image: mine}],
 				containers: [{name: llama-stack, args: [x], env: [{name: A, value: b}],
-					lifecycle: {preStop: {exec: {command: [sh]}}},
-					livenessProbe: {exec: {command: [sh]}}}]}}`), nil,
+					lifecycle: {preStop: {exec: {command: [sh]}}}, livenessProbe: {exec: {command: [sh]}}}]}}`, "",
 			[]string{
 				"spec.workload.overrides.podTemplate.spec.initContainers[0]",
 				"spec.workload.overrides.podTemplate.spec.containers[0].args",
@@ -161,50 +156,39 @@ func TestSpec(t *testing.T) {
 		},
 		"directives that change a command": {
 			bounds.Rule{NoCommand: true},
-			patch(`{spec: {containers: [{name: llama-stack, $deleteFromPrimitiveList/command: [-c], $setElementOrder/args: [a]}]}}`), nil,
+			"podTemplate: {spec: {containers: [{name: llama-stack, $deleteFromPrimitiveList/command: [-c], $setElementOrder/args: [a]}]}}", "",
 			[]string{
 				"spec.workload.overrides.podTemplate.spec.containers[0].$deleteFromPrimitiveList/command",
 				"spec.workload.overrides.podTemplate.spec.containers[0].$setElementOrder/args",
 			},
 		},
 		"a patch without a command": {
-			rule: bounds.Rule{NoCommand: true}, overrides: patch("{spec: {nodeSelector: {gpu: a}, containers: [{name: llama-stack, resources: {limits: {cpu: 1}}}]}}"),
+			rule:      bounds.Rule{NoCommand: true},
+			overrides: "podTemplate: {spec: {nodeSelector: {gpu: a}, containers: [{name: llama-stack, resources: {limits: {cpu: 1}}}]}}",
 		},
 		"images of volumes": {
 			bounds.Rule{Images: []string{"quay.io/team"}},
-			&v1alpha2.WorkloadOverrides{Volumes: []corev1.Volume{
-				{Name: "a", VolumeSource: corev1.VolumeSource{Image: &corev1.ImageVolumeSource{Reference: "quay.io/team/x"}}},
-				{Name: "b", VolumeSource: corev1.VolumeSource{Image: &corev1.ImageVolumeSource{Reference: "evil"}}},
-				{Name: "c", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
-			}},
-			nil,
+			"volumes: [{name: a, image: {reference: quay.io/team/x}}, {name: b, image: {reference: evil}}, {name: c, emptyDir: {}}]", "",
 			[]string{"spec.workload.overrides.volumes[1].image.reference"},
 		},
 		"exposure": {
-			bounds.Rule{
-				Domains: []string{"a.example.com"}, IngressClasses: []string{"internal"},
-				IngressAnnotations: []string{"team/*"},
-			},
-			nil, &v1alpha2.ExposeSpec{
-				Hostname: "xa.example.com", IngressClassName: "public",
-				Annotations: map[string]string{"team/a": "", "other/b": "x"},
-			},
+			bounds.Rule{Domains: inside.Domains, IngressClasses: inside.IngressClasses, IngressAnnotations: []string{"team/*"}},
+			"", "{hostname: xa.example.com, ingressClassName: public, annotations: {team/a: '', other/b: x}}",
 			[]string{"spec.networking.expose.hostname", "spec.networking.expose.ingressClassName", "spec.networking.expose.annotations[other/b]"},
 		},
-		"exposure within bounds": {
-			rule: bounds.Rule{
-				Domains: []string{"a.example.com"}, IngressClasses: []string{"internal"}, IngressAnnotations: none,
-			},
-			expose: &v1alpha2.ExposeSpec{Hostname: "x.a.example.com", IngressClassName: "internal"},
-		},
+		"exposure within bounds": {rule: inside, expose: "{hostname: x.a.example.com, ingressClassName: internal}"},
 		"values that the operator chooses": {
-			rule:   bounds.Rule{Domains: none, IngressClasses: none, IngressAnnotations: none},
-			expose: &v1alpha2.ExposeSpec{},
+			rule: bounds.Rule{Domains: []string{}, IngressClasses: []string{}, IngressAnnotations: []string{}}, expose: "{}",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			spec := &v1alpha2.LlamaStackDistributionSpec{Workload: &v1alpha2.WorkloadSpec{Overrides: tc.overrides}}
-			compare(t, tc.want, tc.rule.Spec(spec, tc.expose))
+			overrides, expose := &v1alpha2.WorkloadOverrides{}, (*v1alpha2.ExposeSpec)(nil)
+			err := yaml.UnmarshalStrict([]byte(tc.overrides), overrides)
+			if err = errors.Join(err, yaml.UnmarshalStrict([]byte(tc.expose), &expose)); err != nil {
+				t.Fatal(err)
+			}
+			spec := &v1alpha2.LlamaStackDistributionSpec{Workload: &v1alpha2.WorkloadSpec{Overrides: overrides}}
+			compare(t, tc.want, tc.rule.Spec(spec, expose))
 		})
 	}
 }
@@ -299,13 +283,4 @@ func compare(t *testing.T, want []string, errs field.ErrorList) {
 	if diff := cmp.Diff(want, fields); diff != "" {
 		t.Errorf("fields (-want +got):\n%s\n%v", diff, errs)
 	}
-}
-
-func toJSON(t *testing.T, text string) []byte {
-	t.Helper()
-	data, err := yaml.YAMLToJSON([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
 }

@@ -11,22 +11,17 @@ import (
 )
 
 func TestServingHostname(t *testing.T) {
+	const inside, outside = "my.ns.svc", "llama.example.com"
 	for name, tc := range map[string]struct {
 		names, wanted []string
 		want          string
 	}{
-		"both names, so the first": {
-			[]string{"llama.example.com", "my.ns.svc"},
-			[]string{"my.ns.svc", "llama.example.com"},
-			"my.ns.svc",
-		},
-		"only the second name": {
-			[]string{"llama.example.com"}, []string{"my.ns.svc", "llama.example.com"}, "llama.example.com",
-		},
-		"a wildcard":        {[]string{"*.example.com"}, []string{"my.ns.svc", "llama.example.com"}, "llama.example.com"},
-		"no name in common": {[]string{"other.example.com"}, []string{"my.ns.svc", "llama.example.com"}, ""},
-		"no name":           {nil, []string{"my.ns.svc"}, ""},
-		"no requested name": {[]string{"other.example.com"}, []string{""}, ""},
+		"both names, so the first": {[]string{outside, inside}, []string{inside, outside}, inside},
+		"only the second name":     {[]string{outside}, []string{inside, outside}, outside},
+		"a wildcard":               {[]string{"*.example.com"}, []string{inside, outside}, outside},
+		"no name in common":        {[]string{"other.example.com"}, []string{inside, outside}, ""},
+		"no name":                  {nil, []string{inside}, ""},
+		"no requested name":        {[]string{"other.example.com"}, []string{""}, ""},
 	} {
 		if got := cabundle.NewServing(testutil.CertificateFor(t, tc.names...), nil).Hostname(tc.wanted...); got != tc.want {
 			t.Errorf("%s: %q, want %q", name, got, tc.want)

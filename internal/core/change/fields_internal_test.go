@@ -2,55 +2,45 @@ package change
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
 )
 
 func TestCompareFields(t *testing.T) {
-	type fields = map[string]any
-	container := func(name, image string) fields { return fields{"name": name, "image": image} }
 	for name, tc := range map[string]struct {
-		before, after fields
+		before, after string
 		want          []Field
 	}{
-		"no difference": {fields{"a": 1}, fields{"a": 1}, nil},
-		"a value": {
-			fields{"spec": fields{"type": "x"}},
-			fields{"spec": fields{"type": "y"}},
-			[]Field{{"spec.type", "x", "y"}},
-		},
-		"the name":     {fields{"metadata": fields{"name": "a"}}, fields{"metadata": fields{"name": "b"}}, nil},
-		"a new object": {fields{}, fields{"spec": fields{"port": 1}}, []Field{{"spec", "", `{"port":1}`}}},
-		"a key with a dot": {
-			fields{"limits": fields{}},
-			fields{"limits": fields{"a/b": "1"}},
-			[]Field{{"limits[a/b]", "", "1"}},
-		},
+		"no difference":    {"a: 1", "a: 1", nil},
+		"a value":          {"spec: {type: one}", "spec: {type: two}", []Field{{"spec.type", "one", "two"}}},
+		"the name":         {"metadata: {name: a}", "metadata: {name: b}", nil},
+		"a new object":     {"{}", "spec: {port: 1}", []Field{{"spec", "", `{"port":1}`}}},
+		"a key with a dot": {"limits: {}", "limits: {a/b: '1'}", []Field{{"limits[a/b]", "", "1"}}},
 		"entries by name": {
-			fields{"containers": []any{container("a", "1"), container("b", "1")}},
-			fields{"containers": []any{container("b", "2"), container("a", "1")}},
+			"containers: [{name: a, image: '1'}, {name: b, image: '1'}]", "containers: [{name: b, image: '2'}, {name: a, image: '1'}]",
 			[]Field{{"containers[b].image", "1", "2"}},
 		},
-		"a list of texts": {
-			fields{"accessModes": []any{"a"}},
-			fields{"accessModes": []any{"a", "b"}},
-			[]Field{{"accessModes", `["a"]`, `["a","b"]`}},
-		},
+		"a list of texts": {"accessModes: [a]", "accessModes: [a, b]", []Field{{"accessModes", `["a"]`, `["a","b"]`}}},
 		"a file": {
-			fields{"kind": "ConfigMap", "data": fields{"f": "a"}},
-			fields{"kind": "ConfigMap", "data": fields{"f": "b"}},
+			"{kind: ConfigMap, data: {f: a}}", "{kind: ConfigMap, data: {f: b}}",
 			[]Field{{"data.f", "1 bytes (before)", "1 bytes (after)"}},
 		},
 		"a new field": {
-			fields{"spec": fields{"new": fields{"name": "a"}}},
-			fields{"spec": fields{"new": fields{"name": "b"}}},
+			"spec: {new: {name: a}}", "spec: {new: {name: b}}",
 			[]Field{{"spec.new.name", "<redacted> (before)", "<redacted> (after)"}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, compare(tc.before, tc.after)); diff != "" {
+			var before, after map[string]any
+			err := errors.Join(yaml.Unmarshal([]byte(tc.before), &before), yaml.Unmarshal([]byte(tc.after), &after))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, compare(before, after)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

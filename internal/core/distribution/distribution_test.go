@@ -2,6 +2,7 @@ package distribution_test
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -19,85 +20,66 @@ const (
 	starterImage = repository + "starter:0.7.1"
 )
 
-// summary contains the fields of a Resolved that tests compare.
-type summary struct {
-	Name, Version, Image, Line string
-	Exact                      bool
-	DetectedBy                 distribution.DetectedBy
-	HasBase                    bool
-}
-
-func summarize(r distribution.Resolved) summary {
-	s := summary{r.Name, r.Version, r.Image, "", r.Exact, r.DetectedBy, len(r.Base) > 0}
+// summarize returns the fields of a Resolved that tests compare.
+func summarize(r distribution.Resolved) string {
+	line := ""
 	if r.Release != nil {
-		s.Line = r.Release.Line
+		line = r.Release.Line
 	}
-	return s
+	return fmt.Sprintf("%s@%s %s: line %s by %s, exact %t, base %t",
+		r.Name, r.Version, r.Image, line, r.DetectedBy, r.Exact, len(r.Base) > 0)
 }
-
-var mirrored = distribution.Overrides{"starter": "mirror.example.com/starter:0.7.3"}
 
 // resolveCases are the cases of TestResolve.
 var resolveCases = map[string]struct {
 	name, image, version string
 	overrides            distribution.Overrides
-	want                 summary
+	want                 string
 }{
 	"a name": {
-		name: "starter",
-		want: summary{"starter", "0.7.1", starterImage, "0.7", true, distribution.ByCatalogue, true},
+		name: "starter", want: "starter@0.7.1 " + starterImage + ": line 0.7 by catalogue, exact true, base true",
 	},
 	"a name and a line": {
 		name: "starter", version: "0.7",
-		want: summary{"starter", "0.7.1", starterImage, "0.7", true, distribution.ByCatalogue, true},
+		want: "starter@0.7.1 " + starterImage + ": line 0.7 by catalogue, exact true, base true",
 	},
 	"a name and a newer patch than the pinned one": {
 		name: "starter", version: "0.7.3",
-		want: summary{"starter", "0.7.3", repository + "starter:0.7.3", "0.7", true, distribution.ByCatalogue, true},
-	},
-	"an override with a tag": {
-		name: "starter", overrides: mirrored,
-		want: summary{"starter", "0.7.3", "mirror.example.com/starter:0.7.3", "0.7", true, distribution.ByTag, true},
+		want: "starter@0.7.3 " + repository + "starter:0.7.3: line 0.7 by catalogue, exact true, base true",
 	},
 	"an override without a version": {
-		name: "starter", overrides: distribution.Overrides{"starter": "mirror.example.com/starter@sha256:abc"},
-		want: summary{
-			"starter", "0.7.1", "mirror.example.com/starter@sha256:abc", "0.7", true, distribution.ByCatalogue,
-			true,
-		},
+		name: "starter", overrides: distribution.Overrides{"starter": "mirror/starter@sha256:abc"},
+		want: "starter@0.7.1 mirror/starter@sha256:abc: line 0.7 by catalogue, exact true, base true",
 	},
 	"an override for the version takes precedence": {
 		name: "starter", version: "0.7.3",
 		overrides: distribution.Overrides{"starter": "a:0.7.0", "starter@0.7.3": "b:latest"},
-		want:      summary{"starter", "0.7.3", "b:latest", "0.7", true, distribution.ByVersion, true},
+		want:      "starter@0.7.3 b:latest: line 0.7 by version, exact true, base true",
+	},
+	"an override with a tag": {
+		name: "starter", overrides: distribution.Overrides{"starter": "mirror/starter:0.7.3"},
+		want: "starter@0.7.3 mirror/starter:0.7.3: line 0.7 by tag, exact true, base true",
 	},
 	"a name that only the administrator defines": {
 		name: "rh-dev", overrides: distribution.Overrides{"rh-dev": "registry.example.com/rh-dev:2.25"},
-		want: summary{"rh-dev", "2.25", "registry.example.com/rh-dev:2.25", "0.7", false, distribution.Unknown, false},
+		want: "rh-dev@2.25 registry.example.com/rh-dev:2.25: line 0.7 by unknown, exact false, base false",
 	},
 	"an image with a tag": {
 		image: "registry.example.com:5000/team/stack:v0.7.2",
-		want:  summary{"", "0.7.2", "registry.example.com:5000/team/stack:v0.7.2", "0.7", true, distribution.ByTag, false},
+		want:  "@0.7.2 registry.example.com:5000/team/stack:v0.7.2: line 0.7 by tag, exact true, base false",
 	},
-	"an image with a newer patch": {
-		image: "stack:0.7.9",
-		want:  summary{"", "0.7.9", "stack:0.7.9", "0.7", false, distribution.ByTag, false},
-	},
-	"an image with a tag and a digest": {
-		image: "stack:0.7.3@sha256:abc",
-		want:  summary{"", "0.7.3", "stack:0.7.3@sha256:abc", "0.7", true, distribution.ByTag, false},
-	},
+	"an image with a newer patch":      {image: "stack:0.7.9", want: "@0.7.9 stack:0.7.9: line 0.7 by tag, exact false, base false"},
+	"an image with a tag and a digest": {image: "stack:0.7.3@sha256:abc", want: "@0.7.3 stack:0.7.3@sha256:abc: line 0.7 by tag, exact true, base false"},
 	"an image of a release without data": {
-		image: "docker.io/ogxai/distribution-starter:9.5.0",
-		want:  summary{"", "9.5.0", "docker.io/ogxai/distribution-starter:9.5.0", "0.7", false, distribution.Unknown, false},
+		image: repository + "starter:9.5.0",
+		want:  "@9.5.0 " + repository + "starter:9.5.0: line 0.7 by unknown, exact false, base false",
 	},
 	"an image with a version": {
-		image: "stack:latest", version: "0.7.3",
-		want: summary{"", "0.7.3", "stack:latest", "0.7", true, distribution.ByVersion, false},
+		image: "stack:latest", version: "0.7.3", want: "@0.7.3 stack:latest: line 0.7 by version, exact true, base false",
 	},
 	"an image without a tag": {
 		image: "registry.example.com:5000/stack",
-		want:  summary{"", "", "registry.example.com:5000/stack", "0.7", false, distribution.Unknown, false},
+		want:  "@ registry.example.com:5000/stack: line 0.7 by unknown, exact false, base false",
 	},
 }
 
@@ -156,7 +138,7 @@ func TestResolveErrors(t *testing.T) {
 				t.Errorf("error %v, want %s", err, tt.want)
 			}
 			if !reflect.ValueOf(got).IsZero() {
-				t.Errorf("Resolve returns %+v in addition to an error", summarize(got))
+				t.Errorf("Resolve returns %s in addition to an error", summarize(got))
 			}
 		})
 	}

@@ -15,64 +15,25 @@ var withLabelCases = map[string]struct {
 	name, image, version string
 	label                string
 	own                  bool
-	want                 summary
+	want                 string // the version, the source of the release, and "exact" if there are data for this version
 }{
-	"only the label": {
-		image: "stack:prod", label: "v0.7.2", own: true,
-		want: summary{"", "0.7.2", "stack:prod", "0.7", true, distribution.ByLabel, false},
-	},
-	"a label and a different tag": {
-		image: "stack:0.7.1", label: "0.7.3", own: true,
-		want: summary{"", "0.7.3", "stack:0.7.1", "0.7", true, distribution.ByLabel, false},
-	},
-	"a label and a different version": {
-		image: "stack:prod", version: "0.7.1", label: "0.7.3", own: true,
-		want: summary{"", "0.7.1", "stack:prod", "0.7", true, distribution.ByVersion, false},
-	},
-	"an override without a known release": {
-		name: "starter", image: "mirror.example.com/starter:prod", label: "0.7.3", own: true,
-		want: summary{"starter", "0.7.3", "mirror.example.com/starter:prod", "0.7", true, distribution.ByLabel, true},
-	},
-	"a name that only the administrator defines": {
-		name: "rh-dev", image: "quay.io/rh-dev:2.25", label: "0.7.3", own: true,
-		want: summary{"rh-dev", "0.7.3", "quay.io/rh-dev:2.25", "0.7", true, distribution.ByLabel, false},
-	},
-	"a release that is not offered": {
-		image: "stack:0.7.1", label: "9.5.0", own: true,
-		want: summary{"", "9.5.0", "stack:0.7.1", "0.7", false, distribution.Unknown, false},
-	},
-	"an override with a release that is not offered": {
-		name: "starter", image: "mirror.example.com/starter:0.7.1", label: "9.5.0", own: true,
-		want: summary{"starter", "9.5.0", "mirror.example.com/starter:0.7.1", "0.7", false, distribution.Unknown, true},
-	},
-	"no version": {
-		image: "stack:0.7.1", label: "prod", own: true,
-		want: summary{"", "0.7.1", "stack:0.7.1", "0.7", true, distribution.ByTag, false},
-	},
-	"no label": {
-		image: "stack:0.7.1", own: true,
-		want: summary{"", "0.7.1", "stack:0.7.1", "0.7", true, distribution.ByTag, false},
-	},
-	"the image's version": {
-		image: "stack:prod", label: "0.7.3",
-		want: summary{"", "0.7.3", "stack:prod", "0.7", true, distribution.ByLabel, false},
-	},
-	"the image's version after the tag": {
-		image: "stack:0.7.1", label: "0.7.3",
-		want: summary{"", "0.7.1", "stack:0.7.1", "0.7", true, distribution.ByTag, false},
-	},
-	"the version of the base image": {
-		image: "stack:prod", label: "24.04",
-		want: summary{"", "", "stack:prod", "0.7", false, distribution.Unknown, false},
-	},
-	"the image's version instead of a tag that is not a server release": {
-		image: "stack:2.25", label: "0.7.3",
-		want: summary{"", "0.7.3", "stack:2.25", "0.7", true, distribution.ByLabel, false},
-	},
+	"only the label":                      {"", "stack:prod", "", "v0.7.2", true, "0.7.2 label exact"},
+	"a label and a different tag":         {"", "stack:0.7.1", "", "0.7.3", true, "0.7.3 label exact"},
+	"a label and a different version":     {"", "stack:prod", "0.7.1", "0.7.3", true, "0.7.1 version exact"},
+	"an override without a known release": {"starter", "mirror/starter:prod", "", "0.7.3", true, "0.7.3 label exact"},
+	"a name of the administrator":         {"rh-dev", "quay.io/rh-dev:2.25", "", "0.7.3", true, "0.7.3 label exact"},
+	"a release that is not offered":       {"", "stack:0.7.1", "", "9.5.0", true, "9.5.0 unknown"},
+	"an override that is not offered":     {"starter", "mirror/starter:0.7.1", "", "9.5.0", true, "9.5.0 unknown"},
+	"no version":                          {"", "stack:0.7.1", "", "prod", true, "0.7.1 tag exact"},
+	"no label":                            {"", "stack:0.7.1", "", "", true, "0.7.1 tag exact"},
+	"the image's version":                 {"", "stack:prod", "", "0.7.3", false, "0.7.3 label exact"},
+	"the image's version after the tag":   {"", "stack:0.7.1", "", "0.7.3", false, "0.7.1 tag exact"},
+	"the version of the base image":       {"", "stack:prod", "", "24.04", false, " unknown"},
+	"the image's version instead of a tag that is not a server release": {"", "stack:2.25", "", "0.7.3", false, "0.7.3 label exact"},
 }
 
 // TestWithLabel checks the precedence of the sources of a release: first the version in the spec, then the operator's
-// own label, then the tag, and then any other label.
+// own label, then the tag, and then any other label. The name and the image do not change.
 func TestWithLabel(t *testing.T) {
 	for name, tt := range withLabelCases {
 		t.Run(name, func(t *testing.T) {
@@ -84,9 +45,14 @@ func TestWithLabel(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			before := summarize(resolved)
+			before, want := summarize(resolved), resolved
 			got := resolved.WithLabel(tt.label, tt.own)
-			if diff := cmp.Diff(tt.want, summarize(got)); diff != "" {
+			want.Version, want.DetectedBy, want.Exact = got.Version, got.DetectedBy, got.Exact
+			if diff := cmp.Diff(summarize(want), summarize(got)); diff != "" {
+				t.Errorf("the label changed more than the version (-want +got):\n%s", diff)
+			}
+			told := got.Version + " " + string(got.DetectedBy) + map[bool]string{true: " exact"}[got.Exact]
+			if diff := cmp.Diff(tt.want, told); diff != "" {
 				t.Errorf("with the label (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(before, summarize(resolved)); diff != "" {

@@ -15,163 +15,56 @@ import (
 // TestImageOverrides checks the precedence of overrides for the catalog's image, and that a ConfigMap that has never
 // been valid does not change the running pods.
 func TestImageOverrides(t *testing.T) {
+	type overrides = distribution.Overrides
+	ours, related := overrides{"starter": "a:1"}, overrides{"starter": "r:1"}
+	both := overrides{"starter": "a:1", "starter@0.7": "a:2"}
 	running := rollout.Distribution{Name: "starter", CatalogueImage: "c:1", Image: "b:1"}
 	ofCatalog := rollout.Distribution{Name: "starter", CatalogueImage: "c:1", Image: "c:1"}
 	status := &v1alpha2.ResolvedDistribution{Name: "starter", Image: "b:1", ImageFrom: v1alpha2.ImageFromRelatedImage}
 	for name, tc := range map[string]struct {
-		asked      v1alpha2.DistributionSpec
-		configured distribution.Overrides
-		related    distribution.Overrides
-		unknown    bool
-		// relatedUnknown reports that the RELATED_IMAGE variables were not read.
-		relatedUnknown bool
-		running        rollout.Distribution
-		status         *v1alpha2.ResolvedDistribution
-		image          string
-		from           v1alpha2.ImageSource
+		version             string
+		configured, related overrides
+		// unknown reports that the ConfigMap was never valid, and relatedUnknown that the RELATED_IMAGE variables were not
+		// read.
+		unknown, relatedUnknown bool
+		running                 rollout.Distribution
+		status                  *v1alpha2.ResolvedDistribution
+		want                    string // the image and its source
 	}{
-		"no override":              {},
-		"override of another name": {configured: distribution.Overrides{"other": "a:1"}},
-		"override in the ConfigMap": {
-			configured: distribution.Overrides{"starter": "a:1"}, related: distribution.Overrides{"starter": "r:1"},
-			image: "a:1", from: v1alpha2.ImageFromOperatorConfig,
-		},
-		"RELATED_IMAGE variable": {
-			related: distribution.Overrides{"starter": "r:1"},
-			image:   "r:1", from: v1alpha2.ImageFromRelatedImage,
-		},
-		"override of the version": {
-			asked:      v1alpha2.DistributionSpec{Version: "0.7"},
-			configured: distribution.Overrides{"starter": "a:1", "starter@0.7": "a:2"},
-			image:      "a:2", from: v1alpha2.ImageFromOperatorConfig,
-		},
-		"override of another version": {
-			configured: distribution.Overrides{"starter@0.7": "a:2"}, related: distribution.Overrides{"starter": "r:1"},
-			image: "r:1", from: v1alpha2.ImageFromRelatedImage,
-		},
-		"override of a running image": {
-			related: distribution.Overrides{"starter": "r:1"}, running: running, image: "r:1",
-			from: v1alpha2.ImageFromRelatedImage,
-		},
-		"invalid ConfigMap, new stack":                      {unknown: true, related: distribution.Overrides{"starter": "r:1"}, image: "r:1", from: v1alpha2.ImageFromRelatedImage},
-		"invalid ConfigMap, running stack":                  {unknown: true, related: distribution.Overrides{"starter": "r:1"}, running: running, status: status, image: "b:1", from: v1alpha2.ImageFromRelatedImage},
-		"invalid ConfigMap, running stack without a status": {unknown: true, running: running, image: "b:1", from: v1alpha2.ImageFromOperatorConfig},
-		"invalid ConfigMap, running image of the catalog": {
-			unknown: true, running: ofCatalog,
-			image: "c:1", from: v1alpha2.ImageFromCatalogue,
-		},
-		"invalid ConfigMap, only the status is known":     {unknown: true, status: status, image: "b:1", from: v1alpha2.ImageFromRelatedImage},
-		"unknown variables, running stack":                {relatedUnknown: true, running: running, status: status, image: "b:1", from: v1alpha2.ImageFromRelatedImage},
-		"unknown variables, running image of the catalog": {relatedUnknown: true, running: ofCatalog},
+		"no override":                                       {},
+		"override of another name":                          {configured: overrides{"other": "a:1"}},
+		"override in the ConfigMap":                         {configured: ours, related: related, want: "a:1 operator-config"},
+		"RELATED_IMAGE variable":                            {related: related, want: "r:1 related-image"},
+		"override of the version":                           {version: "0.7", configured: both, want: "a:2 operator-config"},
+		"override of another version":                       {configured: overrides{"starter@0.7": "a:2"}, related: related, want: "r:1 related-image"},
+		"override of a running image":                       {related: related, running: running, want: "r:1 related-image"},
+		"invalid ConfigMap, new stack":                      {unknown: true, related: related, want: "r:1 related-image"},
+		"invalid ConfigMap, running stack":                  {unknown: true, related: related, running: running, status: status, want: "b:1 related-image"},
+		"invalid ConfigMap, running stack without a status": {unknown: true, running: running, want: "b:1 operator-config"},
+		"invalid ConfigMap, running image of the catalog":   {unknown: true, running: ofCatalog, want: "c:1 catalogue"},
+		"invalid ConfigMap, only the status is known":       {unknown: true, status: status, want: "b:1 related-image"},
+		"unknown variables, running stack":                  {relatedUnknown: true, running: running, status: status, want: "b:1 related-image"},
+		"unknown variables, running image of the catalog":   {relatedUnknown: true, running: ofCatalog},
 		"unknown variables, override in the ConfigMap": {
-			relatedUnknown: true, configured: distribution.Overrides{"starter": "a:1"}, running: running, status: status,
-			image: "a:1", from: v1alpha2.ImageFromOperatorConfig,
+			relatedUnknown: true, configured: ours, running: running, status: status, want: "a:1 operator-config",
 		},
-		"invalid ConfigMap, changed version": {unknown: true, asked: v1alpha2.DistributionSpec{Version: "0.7"}, running: running},
+		"invalid ConfigMap, changed version": {unknown: true, version: "0.7", running: running},
 	} {
 		t.Run(name, func(t *testing.T) {
-			asked := tc.asked
-			asked.Name = "starter"
-			all := distribution.Overrides{}
+			all := overrides{}
 			maps.Copy(all, tc.related)
 			maps.Copy(all, tc.configured)
-			overrides := Overrides{
-				All: all, configured: tc.configured, Unknown: tc.unknown, RelatedUnknown: tc.relatedUnknown,
-			}
+			of := Overrides{All: all, configured: tc.configured, Unknown: tc.unknown, RelatedUnknown: tc.relatedUnknown}
 			known := Running{Record: rollout.Record{Distribution: tc.running}}
 			known.Status.ResolvedDistribution = tc.status
-			image, from, ok := overrides.image(asked, &known)
-			if ok != (tc.image != "") {
-				t.Errorf("ok %v, image %q", ok, image)
+			got := ""
+			if image, from, ok := of.image(v1alpha2.DistributionSpec{Name: "starter", Version: tc.version}, &known); ok {
+				got = image + " " + string(from)
 			}
-			if ok {
-				if diff := cmp.Diff([]string{tc.image, string(tc.from)}, []string{image, string(from)}); diff != "" {
-					t.Errorf("image, source (-want +got):\n%s", diff)
-				}
+			if got != tc.want {
+				t.Errorf("image and source %q, want %q", got, tc.want)
 			}
 		})
-	}
-}
-
-// TestImage checks that a stack keeps the image with which it was created while its spec remains the same, even if a
-// newer operator has a different catalog.
-func TestImage(t *testing.T) {
-	catalog, err := distribution.Resolve("starter", "", "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, tc := range imageCases(catalog.Image) {
-		t.Run(tc.name, func(t *testing.T) { checkImage(t, tc) })
-	}
-}
-
-// imageCases returns the rows of TestImage. The operator's catalog contains the given image.
-func imageCases(catalog string) []imageCase {
-	const repository = "docker.io/ogxai/distribution-starter:"
-	const recorded, older = repository + "0.7.0", repository + "0.3.5"
-	inStatus := &v1alpha2.ResolvedDistribution{Name: "starter", CatalogueImage: recorded}
-	return []imageCase{
-		{name: "new stack", image: catalog, catalog: catalog},
-		{name: "recorded in the status", status: inStatus, image: recorded, catalog: recorded, newer: catalog},
-		{
-			name:   "running image recorded in the status",
-			status: &v1alpha2.ResolvedDistribution{Name: "starter", Image: recorded, ImageFrom: v1alpha2.ImageFromCatalogue},
-			image:  recorded, catalog: recorded, newer: catalog,
-		},
-		{
-			name: "image of an earlier override in the status",
-			status: &v1alpha2.ResolvedDistribution{
-				Name: "starter", Image: "mirror/starter:0.7.0", ImageFrom: v1alpha2.ImageFromOperatorConfig,
-			},
-			image: catalog, catalog: catalog,
-		},
-		{
-			name:    "recorded on the Deployment",
-			running: rollout.Distribution{Name: "starter", CatalogueImage: recorded},
-			image:   recorded, catalog: recorded, newer: catalog,
-		},
-		{
-			name: "changed version", asked: v1alpha2.DistributionSpec{Version: "0.7"},
-			status: inStatus,
-			image:  catalog, catalog: catalog,
-		},
-		{
-			name:   "override of a recorded image",
-			status: inStatus,
-			images: distribution.Overrides{"starter": "mirror/starter:0.7.1"},
-			image:  "mirror/starter:0.7.1", catalog: recorded, newer: catalog,
-		},
-		{name: "taken over, known version", answer: "0.3.5", image: older, catalog: older, newer: catalog},
-		{
-			name: "taken over, another release of a known line", answer: "0.3.4.dev1+team",
-			image: older, catalog: older, newer: catalog,
-		},
-		{name: "taken over, unknown release line", answer: "0.1.9", image: catalog, catalog: catalog},
-		{
-			name: "taken over, version reported after the takeover", answer: "0.3.5", foreign: true,
-			status:  &v1alpha2.ResolvedDistribution{Name: "starter", CatalogueImage: catalog},
-			running: rollout.Distribution{Name: "starter", CatalogueImage: catalog},
-			image:   older, catalog: older, newer: catalog,
-		},
-		{
-			name: "taken over, unknown version", foreign: true,
-			status: inStatus,
-			image:  recorded, catalog: recorded, newer: catalog,
-		},
-		{
-			name: "another version in the pods of this operator", answer: "0.3.5",
-			status: inStatus,
-			image:  recorded, catalog: recorded, newer: catalog,
-		},
-		{
-			name: "taken over, version in the spec", asked: v1alpha2.DistributionSpec{Version: "0.7"}, answer: "0.3.5",
-			image: catalog, catalog: catalog,
-		},
-		{name: "written on the volume", written: "0.3.5", image: older, catalog: older},
-		{
-			name: "bare image", asked: v1alpha2.DistributionSpec{Image: "example.com/mine:1"},
-			status: &v1alpha2.ResolvedDistribution{Image: "example.com/other:1"}, image: "example.com/mine:1",
-		},
 	}
 }
 
@@ -185,33 +78,83 @@ type imageCase struct {
 	foreign bool   // the Deployment was taken over with its pods unchanged
 	written string // the release that wrote the data on the volume
 	images  distribution.Overrides
-	image   string
-	catalog string
-	newer   string
+	want    []string // the image, that of the catalog, and the newer one
 }
 
-// checkImage compares the image of a stack with the expected image.
-func checkImage(t *testing.T, tc imageCase) {
-	known := Running{
-		Record: rollout.Record{Distribution: tc.running}, VolumeRelease: func() string { return tc.written },
+// imageCases returns the rows of TestImage. The operator's catalog contains the given image.
+func imageCases(catalog string) []imageCase {
+	const repository = "docker.io/ogxai/distribution-starter:"
+	const recorded, older = repository + "0.7.0", repository + "0.3.5"
+	in := func(catalog, image string, from v1alpha2.ImageSource) *v1alpha2.ResolvedDistribution {
+		return &v1alpha2.ResolvedDistribution{Name: "starter", CatalogueImage: catalog, Image: image, ImageFrom: from}
 	}
-	known.Status.ResolvedDistribution = tc.status
-	if tc.answer != "" {
-		known.Status.Version = &v1alpha2.VersionStatus{LlamaStackServerVersion: tc.answer}
+	inStatus, now := in(recorded, "", ""), in(catalog, "", "")
+	ranBefore := in("", recorded, v1alpha2.ImageFromCatalogue)
+	overridden := in("", "mirror/starter:0.7.0", v1alpha2.ImageFromOperatorConfig)
+	onDeployment := rollout.Distribution{Name: "starter", CatalogueImage: recorded}
+	line := v1alpha2.DistributionSpec{Version: "0.7"}
+	current, kept := []string{catalog, catalog, ""}, []string{recorded, recorded, catalog}
+	earlier := []string{older, older, catalog}
+	return []imageCase{
+		{name: "new stack", want: current},
+		{name: "recorded in the status", status: inStatus, want: kept},
+		{name: "running image recorded in the status", status: ranBefore, want: kept},
+		{name: "image of an earlier override in the status", status: overridden, want: current},
+		{name: "recorded on the Deployment", running: onDeployment, want: kept},
+		{name: "changed version", asked: line, status: inStatus, want: current},
+		{
+			name: "override of a recorded image", status: inStatus, images: distribution.Overrides{"starter": "mirror/starter:0.7.1"},
+			want: []string{"mirror/starter:0.7.1", recorded, catalog},
+		},
+		{name: "taken over, known version", answer: "0.3.5", want: earlier},
+		{name: "taken over, another release of a known line", answer: "0.3.4.dev1+team", want: earlier},
+		{name: "taken over, unknown release line", answer: "0.1.9", want: current},
+		{
+			name: "taken over, version reported after the takeover", answer: "0.3.5", foreign: true, status: now,
+			running: rollout.Distribution{Name: "starter", CatalogueImage: catalog}, want: earlier,
+		},
+		{name: "taken over, unknown version", foreign: true, status: inStatus, want: kept},
+		{name: "another version in the pods of this operator", answer: "0.3.5", status: inStatus, want: kept},
+		{name: "taken over, version in the spec", asked: line, answer: "0.3.5", want: current},
+		{name: "written on the volume", written: "0.3.5", want: []string{older, older, ""}},
+		{
+			name: "bare image", asked: v1alpha2.DistributionSpec{Image: "example.com/mine:1"},
+			status: &v1alpha2.ResolvedDistribution{Image: "example.com/other:1"}, want: []string{"example.com/mine:1", "", ""},
+		},
 	}
-	if tc.foreign {
-		known.Record.Inputs = "digest"
-	}
-	config, _ := operatorconfig.Read(nil, operatorconfig.Config{})
-	if tc.asked.Image == "" {
-		tc.asked.Name = "starter"
-	}
-	found, err := known.Image(tc.asked, NewOverrides(tc.images, config))
+}
+
+// TestImage checks that a stack keeps the image with which it was created while its spec remains the same, even if a
+// newer operator has a different catalog.
+func TestImage(t *testing.T) {
+	catalog, err := distribution.Resolve("starter", "", "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := []string{found.Distribution.Image, found.Catalog, found.Newer}
-	if diff := cmp.Diff([]string{tc.image, tc.catalog, tc.newer}, got); diff != "" {
-		t.Errorf("image, catalog image, newer image (-want +got):\n%s", diff)
+	for _, tc := range imageCases(catalog.Image) {
+		t.Run(tc.name, func(t *testing.T) {
+			known := Running{
+				Record: rollout.Record{Distribution: tc.running}, VolumeRelease: func() string { return tc.written },
+			}
+			known.Status.ResolvedDistribution = tc.status
+			if tc.answer != "" {
+				known.Status.Version = &v1alpha2.VersionStatus{LlamaStackServerVersion: tc.answer}
+			}
+			if tc.foreign {
+				known.Record.Inputs = "digest"
+			}
+			config, _ := operatorconfig.Read(nil, operatorconfig.Config{})
+			if tc.asked.Image == "" {
+				tc.asked.Name = "starter"
+			}
+			found, err := known.Image(tc.asked, NewOverrides(tc.images, config))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := []string{found.Distribution.Image, found.Catalog, found.Newer}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("image, catalog image, newer image (-want +got):\n%s", diff)
+			}
+		})
 	}
 }

@@ -7,9 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 )
 
@@ -112,28 +110,4 @@ func TestExternalErrors(t *testing.T) {
 			}
 		})
 	}
-}
-
-// FuzzExternalConfig checks that, for any string in the config of an external provider, decoding does not panic and a
-// second run has the same result.
-func FuzzExternalConfig(f *testing.F) {
-	for _, seed := range []string{`{"a":{"b":[1,2.5,null]}}`, `null`, `[]`, `{`, `{"k":1}`} {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		decode := func() (*intent.Intent, string) {
-			obj := &v1alpha2.LlamaStackDistribution{}
-			obj.Spec.ExternalProviders = map[string]v1alpha2.ExternalProviders{"inference": {{
-				ProviderID: "a", Image: "b", Config: &apiextensionsv1.JSON{Raw: raw},
-				SecretRefs: map[string]v1alpha2.SecretReference{"k": {}},
-			}}}
-			in, errs := intent.FromObject(obj)
-			return in, intent.Messages(errs)
-		}
-		in, errs := decode()
-		again, errsAgain := decode()
-		if diff := cmp.Diff(in.External, again.External, paths); diff != "" || errs != errsAgain || len(in.External) != 1 {
-			t.Errorf("two runs have different results: %s", diff)
-		}
-	})
 }

@@ -4,30 +4,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 )
 
 const hash = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-// Running stacks depend on these names, so they must not change.
+// Running stacks depend on these names, so they must not change. The golden files of package render show all others.
 func TestObjectNames(t *testing.T) {
 	for want, got := range map[string]string{
-		"my-stack":                    names.Deployment("my-stack"),
-		"my-stack-service":            names.Service("my-stack"),
-		"my-stack-sa":                 names.ServiceAccount("my-stack"),
-		"my-stack-pvc":                names.PersistentVolumeClaim("my-stack"),
-		"my-stack-pdb":                names.PodDisruptionBudget("my-stack"),
-		"my-stack-hpa":                names.HorizontalPodAutoscaler("my-stack"),
-		"my-stack-network-policy":     names.NetworkPolicy("my-stack"),
-		"my-stack-ingress":            names.Ingress("my-stack"),
-		"my-stack-route":              names.Route("my-stack"),
-		"my-stack-httproute":          names.HTTPRoute("my-stack"),
-		"my-stack-backendtlspolicy":   names.BackendTLSPolicy("my-stack"),
-		"my-stack-server-ca":          names.ServerCA("my-stack"),
-		"my-stack-ca-bundle":          names.CABundle("my-stack"),
-		"my-stack-startup":            names.Startup("my-stack"),
 		"my-stack-storage":            names.StorageSecret("my-stack"),
 		"my-stack-storage-01234567":   names.StorageSecretOf("my-stack", hash),
 		"my-stack-config-01234567":    names.ConfigMap("my-stack", hash),
@@ -38,26 +22,6 @@ func TestObjectNames(t *testing.T) {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
-	}
-}
-
-func TestLabels(t *testing.T) {
-	want := map[string]string{
-		"app.kubernetes.io/managed-by": "llama-stack-operator",
-		"app.kubernetes.io/part-of":    "llama-stack",
-		"app.kubernetes.io/instance":   "my-stack",
-		"llamastack.io/watch":          "true",
-	}
-	if diff := cmp.Diff(want, names.Labels("my-stack")); diff != "" {
-		t.Errorf("Labels (-want +got):\n%s", diff)
-	}
-	wantSelector := map[string]string{"app": "llama-stack", "app.kubernetes.io/instance": "my-stack"}
-	if diff := cmp.Diff(wantSelector, names.Selector("my-stack")); diff != "" {
-		t.Errorf("Selector (-want +got):\n%s", diff)
-	}
-	want["llamastack.io/config"] = "base"
-	if diff := cmp.Diff(want, names.ConfigLabels("my-stack", names.ConfigKindBase)); diff != "" {
-		t.Errorf("ConfigLabels (-want +got):\n%s", diff)
 	}
 }
 

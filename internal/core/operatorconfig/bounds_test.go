@@ -10,12 +10,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
 )
 
-func readBounds(text string) (operatorconfig.Config, []string) {
-	config, errs := operatorconfig.Read(configMap(map[string]string{operatorconfig.KeyBounds: text}),
-		operatorconfig.Config{})
-	return config, messages(errs)
-}
-
 func TestReadBounds(t *testing.T) {
 	ten := 10
 	for text, want := range map[string]bounds.Bounds{
@@ -57,7 +51,7 @@ func TestReadBounds(t *testing.T) {
 			},
 		},
 	} {
-		config, errs := readBounds(text)
+		config, errs := read(operatorconfig.KeyBounds, text)
 		if len(errs) > 0 {
 			t.Errorf("%s: %v", text, errs)
 		}
@@ -89,7 +83,7 @@ func TestReadBoundsErrors(t *testing.T) {
 		"[{domains: [Example.com]}]":        "",
 		"[{images: [a, a]}]":                `bounds[0].images[1]: "a" is listed twice; remove one of the two entries`,
 	} {
-		config, errs := readBounds(text)
+		config, errs := read(operatorconfig.KeyBounds, text)
 		if len(errs) != 1 || want != "" && errs[0] != want {
 			t.Errorf("%s: errors %q, want %q", text, errs, want)
 		}
@@ -101,7 +95,7 @@ func TestReadBoundsErrors(t *testing.T) {
 
 // TestBoundsAreKept checks that an invalid value never removes a bound.
 func TestBoundsAreKept(t *testing.T) {
-	before, _ := readBounds("[{podTemplate: false}]")
+	before, _ := read(operatorconfig.KeyBounds, "[{podTemplate: false}]")
 	now, _ := operatorconfig.Read(configMap(map[string]string{operatorconfig.KeyBounds: "[{podTemplat: false}]"}), before)
 	if diff := cmp.Diff(before.Bounds, now.Bounds); diff != "" || now.Unknown(operatorconfig.KeyBounds) {
 		t.Errorf("bounds after a mistake (-want +got):\n%s", diff)

@@ -18,6 +18,12 @@ import (
 
 func configMap(data map[string]string) *corev1.ConfigMap { return &corev1.ConfigMap{Data: data} }
 
+// read reads a ConfigMap with one key, and returns the messages of the errors.
+func read(key, text string) (operatorconfig.Config, []string) {
+	config, errs := operatorconfig.Read(configMap(map[string]string{key: text}), operatorconfig.Config{})
+	return config, messages(errs)
+}
+
 // messages returns the field and the detail of each error.
 func messages(errs field.ErrorList) []string {
 	var texts []string
@@ -45,10 +51,9 @@ func TestReadImages(t *testing.T) {
 		"no entries":    {text: "{}", want: distribution.Overrides{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, errs := operatorconfig.Read(configMap(map[string]string{operatorconfig.KeyImageOverrides: tc.text}),
-				operatorconfig.Config{})
+			got, errs := read(operatorconfig.KeyImageOverrides, tc.text)
 			if len(errs) > 0 {
-				t.Error(messages(errs))
+				t.Error(errs)
 			}
 			if diff := cmp.Diff(tc.want, got.Images); diff != "" {
 				t.Errorf("images (-want +got):\n%s", diff)
@@ -63,10 +68,7 @@ func TestReadImages(t *testing.T) {
 // Each error belongs to its key and names the path and the problem. An invalid key keeps its previous value.
 func TestReadErrors(t *testing.T) {
 	const key = operatorconfig.KeyImageOverrides
-	good, errs := operatorconfig.Read(configMap(map[string]string{key: "starter: a:1"}), operatorconfig.Config{})
-	if len(errs) > 0 {
-		t.Fatal(messages(errs))
-	}
+	good, _ := read(key, "starter: a:1")
 	for name, tc := range map[string]struct {
 		data map[string]string
 		want []string
@@ -184,16 +186,8 @@ func TestTemplate(t *testing.T) {
 var example = regexp.MustCompile(`(?m)^# ([^ ]+: .*)$`)
 
 func TestImagesChanged(t *testing.T) {
-	read := func(text string) operatorconfig.Config {
-		config, errs := operatorconfig.Read(configMap(map[string]string{operatorconfig.KeyImageOverrides: text}),
-			operatorconfig.Config{})
-		if len(errs) > 0 {
-			t.Fatal(messages(errs))
-		}
-		return config
-	}
-	before := read("{a: x:1, b: x:1, c: x:1, c@0.7: x:1}")
-	after := read("{b: x:2, c: x:1, c@0.7: x:2, c@0.7.1: x:1, d: x:1}")
+	before, _ := read(operatorconfig.KeyImageOverrides, "{a: x:1, b: x:1, c: x:1, c@0.7: x:1}")
+	after, _ := read(operatorconfig.KeyImageOverrides, "{b: x:2, c: x:1, c@0.7: x:2, c@0.7.1: x:1, d: x:1}")
 	if diff := cmp.Diff([]string{"a", "b", "c", "d"}, operatorconfig.ImagesChanged(before, after)); diff != "" {
 		t.Errorf("changed (-want +got):\n%s", diff)
 	}
@@ -212,8 +206,7 @@ func FuzzRead(f *testing.F) {
 		f.Add("image-overrides", seed)
 	}
 	f.Add("registries", "{}")
-	last, _ := operatorconfig.Read(configMap(map[string]string{operatorconfig.KeyImageOverrides: "kept: a:1"}),
-		operatorconfig.Config{})
+	last, _ := read(operatorconfig.KeyImageOverrides, "kept: a:1")
 	f.Fuzz(func(t *testing.T, key, text string) {
 		config, errs := operatorconfig.Read(configMap(map[string]string{key: text}), last)
 		for _, err := range errs {

@@ -44,8 +44,8 @@ func TestReadExposureErrors(t *testing.T) {
 		"a text":               {operatorconfig.KeyGateway, "public", []string{`gateway: line 1: must be a mapping, got the text "public"`}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, errs := operatorconfig.Read(configMap(map[string]string{tc.key: tc.text}), operatorconfig.Config{})
-			if diff := cmp.Diff(tc.want, messages(errs)); diff != "" {
+			got, errs := read(tc.key, tc.text)
+			if diff := cmp.Diff(tc.want, errs); diff != "" {
 				t.Errorf("errors (-want +got):\n%s", diff)
 			}
 			if got.Gateway != nil || got.Ingress.Domain != "" || !got.Unknown(tc.key) {

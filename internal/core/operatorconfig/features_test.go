@@ -23,9 +23,8 @@ func TestReadFeatures(t *testing.T) {
 		"enableNetworkPolicy: {enabled: 'true'}": {errs: []string{`featureFlags.enableNetworkPolicy.enabled: line 1: must be true or false, got the text "true"`}},
 		"enableNetworkPolicy: {enable: true}":    {errs: []string{`featureFlags.enableNetworkPolicy.enable: unknown field; did you mean "enabled"?`}},
 	} {
-		got, errs := operatorconfig.Read(configMap(map[string]string{operatorconfig.KeyFeatureFlags: text}),
-			operatorconfig.Config{})
-		if diff := cmp.Diff(want.errs, messages(errs)); diff != "" {
+		got, errs := read(operatorconfig.KeyFeatureFlags, text)
+		if diff := cmp.Diff(want.errs, errs); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", text, diff)
 		}
 		if got.Features.NetworkPolicies != want.on {

@@ -34,10 +34,9 @@ cloudIdentity: [123456789012.dkr.ecr.eu-west-1.amazonaws.com, Europe-docker.pkg.
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, errs := operatorconfig.Read(configMap(map[string]string{operatorconfig.KeyRegistries: tc.text}),
-				operatorconfig.Config{})
+			got, errs := read(operatorconfig.KeyRegistries, tc.text)
 			if len(errs) > 0 {
-				t.Error(messages(errs))
+				t.Error(errs)
 			}
 			if diff := cmp.Diff(tc.want, got.Registries); diff != "" {
 				t.Errorf("registries (-want +got):\n%s", diff)
@@ -81,9 +80,8 @@ func TestReadRegistriesErrors(t *testing.T) {
 		"checkInterval: 25h":   {`registries.checkInterval: line 1: "25h" is not between 1m0s and 24h0m0s`},
 	} {
 		t.Run(text, func(t *testing.T) {
-			data := configMap(map[string]string{operatorconfig.KeyRegistries: text})
-			got, errs := operatorconfig.Read(data, operatorconfig.Config{})
-			if diff := cmp.Diff(want, messages(errs)); diff != "" {
+			got, errs := read(operatorconfig.KeyRegistries, text)
+			if diff := cmp.Diff(want, errs); diff != "" {
 				t.Errorf("errors (-want +got):\n%s", diff)
 			}
 			if got.Registries.ReadLabels || !got.Unknown(operatorconfig.KeyRegistries) {

@@ -164,12 +164,6 @@ server: {port: 9000, workers: 2}
 			t.Errorf("%q: %v", data, err)
 		}
 	}
-	in := labeled(t, override+withExternal)
-	in.Packages["mine"].API = "safety"
-	const moved = `spec.externalProviders.inference[0]: image "r/mine:1" contains a provider of the API safety: move this provider to spec.externalProviders.safety`
-	if _, err := plan.Build(in); err == nil || err.Error() != moved {
-		t.Errorf("under another API: %v", err)
-	}
 }
 
 // For a v1alpha1 stack with external providers, the pods mount a copy of one key of the ConfigMap. A warning states how

@@ -1,7 +1,6 @@
 package plan_test
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	"sigs.k8s.io/yaml"
 
@@ -156,10 +156,12 @@ resources: {models: [llama3.2-8b]}
 		t.Errorf("ConfigMap %q with the base in %q, want %q", built.ConfigMapName, built.BaseConfigMapName, want)
 	}
 	if !strings.Contains(string(built.Config), "http://vllm:8000/v1") || built.ProviderCount == 0 ||
-		built.ResourceCount != 1 ||
-		built.ConfigVersion != "2" || built.Report == nil {
+		built.ResourceCount != 1 || built.ConfigVersion != "2" || built.Report == nil {
 		t.Errorf("%d providers, %d resources, version %q, config:\n%s",
 			built.ProviderCount, built.ResourceCount, built.ConfigVersion, built.Config)
+	}
+	if sent := text(t, built.Objects); !strings.Contains(sent, "\n  "+names.RegistryProgram+": |") {
+		t.Errorf("no program registers the resources:\n%s", sent)
 	}
 	env := environment(container(t, built))
 	for _, want := range []string{
@@ -245,27 +247,6 @@ func TestBuildOverride(t *testing.T) {
 	in.Override.Data = append(in.Override.Data, "# more\n"...)
 	if got := build(t, in).ConfigHash; got == built.ConfigHash {
 		t.Error("different content has the same hash")
-	}
-}
-
-func TestBuildOverrideWithWorkers(t *testing.T) {
-	in := input(t, `
-overrideConfig: {configMapName: mine, key: server.yaml}
-workload: {workers: 2}
-`)
-	built := build(t, in)
-	if built.ConfigMapName != "demo-config-"+built.ConfigHash[:8] {
-		t.Errorf("ConfigMap %q", built.ConfigMapName)
-	}
-	var config struct {
-		DistroName string `json:"distro_name"`
-		Server     struct{ Port, Workers int }
-	}
-	if err := yaml.Unmarshal(built.Config, &config); err != nil {
-		t.Fatal(err)
-	}
-	if config.DistroName != "mine" || config.Server.Port != 9000 || config.Server.Workers != 2 {
-		t.Errorf("config:\n%s", built.Config)
 	}
 }
 
@@ -454,26 +435,13 @@ func TestBuildOnlyReadsItsInput(t *testing.T) {
 		in := complete(t, sample(t, path))
 		before, base := in.Object.DeepCopy(), string(in.Base.Data)
 		build(t, in)
-		if !sameJSON(t, in.Object, before) {
-			t.Errorf("%s: the object changed", path)
+		if diff := cmp.Diff(before, in.Object); diff != "" {
+			t.Errorf("%s: the object changed:\n%s", path, diff)
 		}
 		if string(in.Base.Data) != base {
 			t.Errorf("%s: the base changed", path)
 		}
 	}
-}
-
-func sameJSON(t *testing.T, a, b any) bool {
-	t.Helper()
-	first, err := yaml.Marshal(a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	second, err := yaml.Marshal(b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return bytes.Equal(first, second)
 }
 
 func samplePaths(t *testing.T) []string {
@@ -504,33 +472,10 @@ func sample(t *testing.T, path string) *v1alpha2.LlamaStackDistribution {
 	return nil
 }
 
-// The ConfigMap with the startup files contains the program that registers resources.
-func TestTheProgramOfTheRegistryIsMounted(t *testing.T) {
-	built := build(t, input(t, "resources: {models: [llama3.2-8b]}\n"))
-	for _, object := range built.Objects {
-		if object.Name != names.Startup("demo") {
-			continue
-		}
-		configMap, _ := object.Apply.(*corev1ac.ConfigMapApplyConfiguration)
-		if configMap == nil || configMap.Data[names.RegistryProgram] == "" {
-			t.Errorf("%s has no %q", object.Name, names.RegistryProgram)
-		}
-		return
-	}
-	t.Errorf("no ConfigMap %q", names.Startup("demo"))
-}
-
-// The program that registers resources does not run with the user's own configuration or with the image's
-// configuration, because the resources that these configurations register are unknown. The program does not run with
-// release 0.2 either.
-func TestNoProgramForOtherConfigurations(t *testing.T) {
-	for name, spec := range map[string]string{
-		"the image's own": "distribution: {name: starter}\n",
-		"an override":     "overrideConfig: {configMapName: mine, key: server.yaml}\n",
-		"release 0.2":     "distribution: {name: starter, version: \"0.2\"}\nstorage: {sql: {type: sqlite}}\n",
-	} {
-		if got := kinds(build(t, input(t, spec)).Objects); strings.Contains(got, names.Startup("demo")) {
-			t.Errorf("%s: objects %s", name, got)
-		}
+// The program that registers resources does not run with release 0.2.
+func TestNoProgramForTheOldestRelease(t *testing.T) {
+	const spec = "distribution: {name: starter, version: \"0.2\"}\nstorage: {sql: {type: sqlite}}\n"
+	if got := kinds(build(t, input(t, spec)).Objects); strings.Contains(got, names.Startup("demo")) {
+		t.Errorf("objects %s", got)
 	}
 }

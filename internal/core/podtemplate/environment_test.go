@@ -74,14 +74,12 @@ func TestNothingSetAside(t *testing.T) {
 		"no variables":              patchOf(nil),
 		"the list is replaced":      patchOf([]any{map[string]any{"$patch": "replace"}, variable}),
 		"a variable without a name": patchOf([]any{map[string]any{"value": "1"}}),
-		"the order of the variables is set": {"spec": map[string]any{"containers": []any{map[string]any{
-			"name": "server",
-			"env":  []any{variable}, "$setElementOrder/env": []any{variable},
-		}}}},
-		"two patches of the server's container": {"spec": map[string]any{"containers": []any{map[string]any{
-			"name": "server",
-			"env":  []any{variable},
-		}, map[string]any{"name": "server"}}}},
+		"the order of the variables is set": {"spec": map[string]any{"containers": []any{
+			map[string]any{"name": "server", "env": []any{variable}, "$setElementOrder/env": []any{variable}},
+		}}},
+		"two patches of the server's container": {"spec": map[string]any{"containers": []any{
+			map[string]any{"name": "server", "env": []any{variable}}, map[string]any{"name": "server"},
+		}}},
 		"the containers are replaced": {"spec": map[string]any{"containers": []any{map[string]any{"$patch": "replace"}}}},
 	} {
 		template := patchOf([]any{map[string]any{"name": "A"}, map[string]any{"name": "B"}})

@@ -253,10 +253,6 @@ func fails(t *testing.T, c *copying, want string) {
 	}
 }
 
-func TestCopy(t *testing.T) {
-	forEachImage(t, plain, func(t *testing.T, c *copying) { succeeds(t, c, plain) })
-}
-
 // The kubelet can run an init container twice. The second run removes the files of the first run, even where the image
 // makes them read-only.
 func TestCopyTwice(t *testing.T) {

@@ -34,6 +34,9 @@ func TestStorageSecretFollowsTheConfigMaps(t *testing.T) {
 	if len(objects) != len(with)-1 {
 		t.Errorf("the input changed: it has %d objects", len(objects))
 	}
+	if alone := render.InsertSecret(objects[:2], secret); len(alone) != 3 || alone[2].GVK.Kind != "Secret" {
+		t.Errorf("after ConfigMaps alone: got %v", alone)
+	}
 	sent, err := render.Unstructured(secret)
 	if err != nil {
 		t.Fatal(err)
@@ -44,19 +47,6 @@ func TestStorageSecretFollowsTheConfigMaps(t *testing.T) {
 	}
 	if len(sent.GetOwnerReferences()) != 1 {
 		t.Error("the Secret has no owner")
-	}
-}
-
-func TestInsertSecretIntoConfigMapsAlone(t *testing.T) {
-	in := readInput(t, filepath.Join("testdata", "generated-config", "in.yaml"))
-	in.Base.ConfigMapName = "demo-base-ba5eba5e"
-	objects, err := render.Objects(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	with := render.InsertSecret(objects[:2], render.StorageSecret(in, nil))
-	if len(with) != 3 || with[2].GVK.Kind != "Secret" {
-		t.Errorf("got %v", with)
 	}
 }
 
@@ -141,18 +131,5 @@ func TestUnstructuredIsACopy(t *testing.T) {
 	}
 	if diff := cmp.Diff(before, files(t, objects)); diff != "" {
 		t.Errorf("the rendered objects changed:\n%s", diff)
-	}
-}
-
-func TestObjectsOnlyReadTheStack(t *testing.T) {
-	for _, name := range golden.Cases(t, "testdata") {
-		in := readInput(t, filepath.Join("testdata", name, "in.yaml"))
-		before := in.Stack.DeepCopy()
-		if _, err := render.Objects(in); err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(before, in.Stack); diff != "" {
-			t.Errorf("%s changes its input:\n%s", name, diff)
-		}
 	}
 }

@@ -82,38 +82,28 @@ func TestNoSelectorMatchesPreflight(t *testing.T) {
 	}
 }
 
+// The name of the pod depends on the change. If a later change does not affect the pods, the preflight continues in the
+// same pod.
 func TestPreflightName(t *testing.T) {
-	in := readInput(t, filepath.Join("testdata", "preflight", "in.yaml"))
-	first, err := render.PreflightName("demo", renderedTemplate(t, in))
-	if err != nil {
-		t.Fatal(err)
+	in := readInput(t, filepath.Join("testdata", "registry", "in.yaml"))
+	name := func() string {
+		found, err := render.PreflightName("demo", renderedTemplate(t, in))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
 	}
-	if !strings.HasPrefix(first, names.PreflightPrefix("demo")) || len(first) != len(names.PreflightPrefix("demo"))+names.HashLength {
+	first, before := name(), renderedTemplate(t, in).Annotations[names.AnnotationGeneration]
+	if rest, ok := strings.CutPrefix(first, names.PreflightPrefix("demo")); !ok || len(rest) != names.HashLength {
 		t.Errorf("name %q", first)
 	}
-	in.Inputs += "0" // changed content of a Secret
-	second, err := render.PreflightName("demo", renderedTemplate(t, in))
-	if err != nil || second == first {
-		t.Errorf("the pod for another change has the same name %q (error %v)", second, err)
-	}
-}
-
-// If a change to the spec does not affect the pods, the preflight of the last change continues in the same pod.
-func TestPreflightNameOfALaterGeneration(t *testing.T) {
-	in := readInput(t, filepath.Join("testdata", "registry", "in.yaml"))
-	first, err := render.PreflightName("demo", renderedTemplate(t, in))
-	if err != nil {
-		t.Fatal(err)
-	}
-	before := renderedTemplate(t, in).Annotations[names.AnnotationGeneration]
 	in.Stack.Generation++
-	later := renderedTemplate(t, in)
-	if later.Annotations[names.AnnotationGeneration] == before {
-		t.Fatalf("the template of a later generation has the same generation %q", before)
+	if later := renderedTemplate(t, in).Annotations[names.AnnotationGeneration]; later == before || name() != first {
+		t.Errorf("the pod for generation %q is %q, the pod for generation %q is %q", before, first, later, name())
 	}
-	second, err := render.PreflightName("demo", later)
-	if err != nil || second != first {
-		t.Errorf("the pod for the later generation is %q, the pod for the earlier one is %q (error %v)", second, first, err)
+	in.Inputs += "0" // changed content of a Secret
+	if name() == first {
+		t.Errorf("the pod for another change has the same name %q", first)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
@@ -46,9 +47,13 @@ func TestObjects(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join("testdata", name)
 			in := readInput(t, filepath.Join(dir, "in.yaml"))
+			before := in.Stack.DeepCopy()
 			objects, err := render.Objects(in)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if diff := cmp.Diff(before, in.Stack); diff != "" {
+				t.Errorf("Objects changes its input:\n%s", diff)
 			}
 			got := differences(t, in, objects)
 			if slices.Contains(bases, name) {

@@ -247,35 +247,28 @@ func TestWaiting(t *testing.T) {
 }
 
 func TestPodOf(t *testing.T) {
-	ref := func(name, key string) *corev1.EnvVarSource {
-		return &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
-			LocalObjectReference: corev1.LocalObjectReference{Name: name}, Key: key,
-		}}
-	}
-	claim := func(name string) corev1.VolumeSource {
-		return corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: name}}
-	}
-	spec := &corev1.PodSpec{
-		Containers: []corev1.Container{{Name: "other"}, {
-			Name: "server",
-			Env: []corev1.EnvVar{
-				{Name: "A", Value: "plain"},
-				{Name: "B", ValueFrom: ref("mine", "key")},
-				{Name: "C", ValueFrom: ref("derived", "kv-host")},
-				{Name: "D", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.name"}}},
-			},
-			VolumeMounts: []corev1.VolumeMount{
-				{Name: "tmp", MountPath: "/tmp"},
-				{Name: "data", MountPath: "/data", SubPath: "sub"},
-				{Name: "tmp", MountPath: "/data/cache"},
-				{Name: "nfs", MountPath: "/a"},
-			},
-		}},
-		Volumes: []corev1.Volume{
-			{Name: "data", VolumeSource: claim("c")},
-			{Name: "tmp", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
-			{Name: "nfs", VolumeSource: corev1.VolumeSource{NFS: &corev1.NFSVolumeSource{Server: "nas", Path: "/x"}}},
-		},
+	const text = `
+containers:
+- name: other
+- name: server
+  env:
+  - {name: A, value: plain}
+  - {name: B, valueFrom: {secretKeyRef: {name: mine, key: key}}}
+  - {name: C, valueFrom: {secretKeyRef: {name: derived, key: kv-host}}}
+  - {name: D, valueFrom: {fieldRef: {fieldPath: metadata.name}}}
+  volumeMounts:
+  - {name: tmp, mountPath: /tmp}
+  - {name: data, mountPath: /data, subPath: sub}
+  - {name: tmp, mountPath: /data/cache}
+  - {name: nfs, mountPath: /a}
+volumes:
+- {name: data, persistentVolumeClaim: {claimName: c}}
+- {name: tmp, emptyDir: {}}
+- {name: nfs, nfs: {server: nas, path: /x}}
+`
+	spec := &corev1.PodSpec{}
+	if err := kyaml.UnmarshalStrict([]byte(text), spec); err != nil {
+		t.Fatal(err)
 	}
 	got := retention.PodOf(spec, "server", func(secret, _ string) string {
 		if secret == "derived" {

@@ -1,12 +1,10 @@
 package rollout_test
 
 import (
-	"encoding/json"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
@@ -52,14 +50,7 @@ func (w *world) olderApplies(s stack) {
 			WithSpec(corev1ac.PodSpec().WithContainers(corev1ac.Container().
 				WithName(names.Container).WithImage(s.image).
 				WithEnv(corev1ac.EnvVar().WithName("HABIT").WithValue("older"))))))
-	sent := &unstructured.Unstructured{}
-	if err := json.Unmarshal([]byte(mustJSON(w.t, deployment)), &sent.Object); err != nil {
-		w.t.Fatal(err)
-	}
-	options := metav1.PatchOptions{FieldManager: name, Force: new(true)}
-	if err := w.deployments.Apply(deploymentsResource, sent, namespace, options); err != nil {
-		w.t.Fatal(err)
-	}
+	w.apply(name, deployment)
 	w.sync()
 }
 

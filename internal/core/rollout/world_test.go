@@ -159,14 +159,13 @@ func (w *world) live() *appsv1.Deployment {
 	return live
 }
 
-func (w *world) apply(deployment *appsv1ac.DeploymentApplyConfiguration) {
+func (w *world) apply(manager string, deployment *appsv1ac.DeploymentApplyConfiguration) {
 	w.t.Helper()
 	sent := &unstructured.Unstructured{}
 	if err := json.Unmarshal([]byte(mustJSON(w.t, deployment)), &sent.Object); err != nil {
 		w.t.Fatal(err)
 	}
-	force := true
-	options := metav1.PatchOptions{FieldManager: names.FieldManager, Force: &force}
+	options := metav1.PatchOptions{FieldManager: manager, Force: new(true)}
 	if err := w.deployments.Apply(deploymentsResource, sent, namespace, options); err != nil {
 		w.t.Fatal(err)
 	}
@@ -191,7 +190,7 @@ func (w *world) decide(rendered rollout.Rendered) rollout.Decision {
 		w.t.Errorf("Decide changed its input:\n%s", diff)
 	}
 	if decision.Deployment != nil {
-		w.apply(decision.Deployment)
+		w.apply(names.FieldManager, decision.Deployment)
 	}
 	w.sync()
 	return decision

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"go.yaml.in/yaml/v3"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/externalprovider"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
@@ -45,69 +44,6 @@ func TestBaseIsNotChanged(t *testing.T) {
 	if after, _ := stackconfig.Generate(plain); !bytes.Equal(before.Config, after.Config) {
 		t.Errorf("after other runs:\n%s", after.Config)
 	}
-}
-
-// TestShippedDistributions checks that each configuration that the release ships is accepted when the variables without
-// a default are set, and that the result keeps its values.
-func TestShippedDistributions(t *testing.T) {
-	rel := release.Default()
-	// Some of the configurations do not start without these variables, which have no default.
-	const needed = "{name: INFERENCE_MODEL, value: m}, {name: SAFETY_MODEL, value: s}, {name: OCI_COMPARTMENT_OCID, value: c}, " +
-		"{name: VLLM_URL, value: 'http://v/v1'}"
-	for _, name := range rel.Distributions() {
-		t.Run(name, func(t *testing.T) {
-			distribution, _ := rel.Distribution(name)
-			data := []byte(distribution.YAML)
-			result, report := generate(t, "workload: {overrides: {env: ["+needed+"]}}", data)
-			if result == nil {
-				t.Fatalf("refused:\n%s", intent.Messages(report.Errors))
-			}
-			for _, warning := range report.Warnings {
-				// The nvidia configuration of the release contains an ID twice.
-				if !strings.Contains(warning.Message, "cannot start without this API; the operator added") &&
-					!strings.Contains(warning.Message, "is used twice") {
-					t.Errorf("warning: %s", warning)
-				}
-			}
-			lost := lines(data)
-			for line := range lines(result.Config) {
-				delete(lost, line)
-			}
-			delete(lost, "  port: 8321")
-			// In a store that other stacks can use too, each stack has its own registry.
-			delete(lost, "[].storage.stores.metadata.namespace=registry")
-			if len(lost) > 0 && len(report.Warnings) == 0 {
-				t.Errorf("lines of the base are missing in the result: %v", lost)
-			}
-		})
-	}
-}
-
-func lines(data []byte) map[string]bool {
-	// The lines are compared by path and value, because the two encoders use different layouts.
-	set := make(map[string]bool)
-	var root yaml.Node
-	if yaml.Unmarshal(data, &root) != nil {
-		return set
-	}
-	var walk func(node *yaml.Node, path string)
-	walk = func(node *yaml.Node, path string) {
-		if node.Kind == yaml.ScalarNode {
-			set[path+"="+node.Value] = true
-		}
-		for i, child := range node.Content {
-			switch {
-			case node.Kind == yaml.MappingNode && i%2 == 0:
-			case node.Kind == yaml.MappingNode:
-				walk(child, path+"."+node.Content[i-1].Value)
-			default:
-				walk(child, path+"[]")
-			}
-		}
-	}
-	walk(&root, "")
-	delete(set, "[].server.port=8321")
-	return set
 }
 
 // The header is a comment even if the name contains a line break. It does not contain the digest of the image.

@@ -31,10 +31,6 @@ var otherReleaseCases = map[string]struct {
 	spec   string
 	want   []string
 }{
-	"plain HTTP is refused": {
-		func(r *release.Release) { r.Runtime.PlainHTTPRefused = true }, "networking: {port: 9000}",
-		[]string{"server:\n  port: 9000\n  host: 0.0.0.0\n  insecure: true\n"},
-	},
 	"no host is needed": {
 		func(r *release.Release) { r.Runtime.Host = "" }, "networking: {port: 9000}",
 		[]string{"server:\n  port: 9000\nvector_stores"},

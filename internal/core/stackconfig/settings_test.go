@@ -22,10 +22,6 @@ func TestSettingsOfOtherReleases(t *testing.T) {
 			"1.2", "settings: {safety: {default_shield_id: guard}}",
 			"spec.settings.safety: server release 1.2 does not support safety and ignores it; release 0.8 was the last release with this section; check text",
 		},
-		"a section of later releases": {
-			"0.3", "settings: {connectors_of_mine: 1, safety: {default_shield_id: guard}}",
-			"spec.settings.safety: server release 0.3 does not support safety and ignores it; releases that support it: 0.4, 0.5, 0.6, 0.7, 0.8",
-		},
 		"a default shield without shields": {
 			"0.7", "settings: {safety: {default_shield_id: guard}}",
 			`no shields are registered, so requests that use this default fail until a client registers "guard"; add "guard" to spec.resources.shields`,
@@ -46,11 +42,6 @@ func TestSettingsOfOtherReleases(t *testing.T) {
 		"API keys of clients in clear text": {
 			"1.4", "settings: {server: {auth: {provider_config: {type: local_api_key, api_keys: [abc]}}}}",
 			"spec.settings.server.auth.provider_config.api_keys: is a credential in clear text",
-		},
-		"tenants": {"1.2", "settings: {server: {tenancy: {mode: single, default_tenant_id: a}}}", "    mode: single\n"},
-		"log levels that are ignored": {
-			"1.5", "settings: {logging: {category_levels: {core: debug}}}",
-			"spec.settings.logging: server release 1.5 does not read log levels from its configuration; set OGX_LOGGING in spec.workload.overrides.env",
 		},
 		"a default shield without its API": {
 			"0.8", "disabled: [safety]\n  settings: {safety: {default_shield_id: guard}}",

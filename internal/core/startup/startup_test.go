@@ -5,7 +5,6 @@ import (
 	"maps"
 	"path"
 	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
@@ -19,46 +18,28 @@ const (
 )
 
 func TestFiles(t *testing.T) {
-	tests := map[string]struct {
+	for name, tc := range map[string]struct {
 		files   func() map[string]string
 		program string
-		size    int
+		most    int
 	}{
 		"registry":           {Files, names.RegistryProgram, maxSize},
 		"external providers": {ExternalFiles, names.ExternalProgram, maxExternalSize},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) { checkFiles(t, test.files, test.program, test.size) })
-	}
-}
-
-func checkFiles(t *testing.T, get func() map[string]string, program string, maxSize int) {
-	t.Helper()
-	files := get()
-	if files[program] == "" {
-		t.Errorf("there is no %s", program)
-	}
-	size := 0
-	for name, text := range files {
-		size += len(text)
-		if name == releasesFile {
-			continue
+	} {
+		files, size := tc.files(), 0
+		if files[tc.program] == "" {
+			t.Errorf("%s: there is no %s", name, tc.program)
 		}
-		if !strings.HasPrefix(text, `"""`) {
-			t.Errorf("%s does not begin with a docstring", name)
+		for _, text := range files {
+			size += len(text)
 		}
-		for i, line := range strings.Split(text, "\n") {
-			if len(line) > 130 || strings.TrimRight(line, " \t") != line {
-				t.Errorf("%s, line %d: %q is too long or ends in space", name, i+1, line)
-			}
+		if size > tc.most {
+			t.Errorf("%s: the files have %d bytes, want at most %d", name, size, tc.most)
 		}
-	}
-	if size > maxSize {
-		t.Errorf("the files have %d bytes, want at most %d", size, maxSize)
-	}
-	files[program] = ""
-	if get()[program] == "" {
-		t.Error("a caller can change the result of the next call")
+		files[tc.program] = ""
+		if tc.files()[tc.program] == "" {
+			t.Errorf("%s: a caller can change the result of the next call", name)
+		}
 	}
 }
 

@@ -24,45 +24,35 @@ func objectOf(t *testing.T, text string) *unstructured.Unstructured {
 }
 
 func TestNotAccepted(t *testing.T) {
+	route := func(conditions string) string {
+		return "{kind: HTTPRoute, metadata: {name: my, generation: 2}, status: {parents: [{conditions: [" + conditions + "]}]}}"
+	}
+	const openShift = "{kind: Route, metadata: {name: my}, status: {ingress: "
 	for name, tc := range map[string]struct{ object, want string }{
 		"no controller has processed it": {"{kind: HTTPRoute, metadata: {name: my, generation: 2}}", ""},
 		"accepted": {
-			`{kind: HTTPRoute, metadata: {name: my, generation: 2}, status: {parents: [{conditions: [
-			{type: Accepted, status: "True", observedGeneration: 2, reason: Accepted}, {type: ResolvedRefs, status: "True", reason: ResolvedRefs}]}]}}`, "",
+			route(`{type: Accepted, status: "True", observedGeneration: 2, reason: Accepted}, {type: ResolvedRefs, status: "True", reason: ResolvedRefs}`), "",
 		},
 		"not accepted": {
-			`{kind: HTTPRoute, metadata: {name: my, generation: 2}, status: {parents: [{conditions: [
-			{type: Accepted, status: "False", observedGeneration: 2,
-			 reason: NoMatchingListenerHostname, message: no listener}]}]}}`,
+			route(`{type: Accepted, status: "False", observedGeneration: 2, reason: NoMatchingListenerHostname, message: no listener}`),
 			`HTTPRoute "my" does not expose the server (NoMatchingListenerHostname): no listener`,
 		},
 		"references": {
-			`{kind: HTTPRoute, metadata: {name: my, generation: 2}, status: {parents: [{conditions: [{type: Accepted, status: "True"},
-			{type: ResolvedRefs, status: "False", observedGeneration: 2, reason: BackendNotFound, message: no Service}]}]}}`,
+			route(`{type: Accepted, status: "True"}, {type: ResolvedRefs, status: "False", observedGeneration: 2, reason: BackendNotFound, message: no Service}`),
 			`HTTPRoute "my" does not expose the server (BackendNotFound): no Service`,
 		},
-		"of an older generation": {
-			`{kind: HTTPRoute, metadata: {name: my, generation: 2}, status: {parents: [{conditions: [
-			{type: Accepted, status: "False", observedGeneration: 1, reason: NoMatchingParent}]}]}}`, "",
-		},
-		"not known yet": {
-			`{kind: HTTPRoute, metadata: {name: my, generation: 2}, status: {parents: [{conditions: [{type: Accepted, status: Unknown, reason: Pending}]}]}}`, "",
-		},
-		"another form": {"{kind: HTTPRoute, metadata: {name: my}, status: {parents: 3}}", ""},
+		"of an older generation": {route(`{type: Accepted, status: "False", observedGeneration: 1, reason: NoMatchingParent}`), ""},
+		"not known yet":          {route("{type: Accepted, status: Unknown, reason: Pending}"), ""},
+		"another form":           {"{kind: HTTPRoute, metadata: {name: my}, status: {parents: 3}}", ""},
 		"a Route's host": {
-			`{kind: Route, metadata: {name: my}, status: {ingress: [{conditions: [
-			{type: Admitted, status: "False", reason: HostAlreadyClaimed, message: route theirs already exposes it}]}]}}`,
-			`Route "my" does not expose the server (HostAlreadyClaimed): ` +
-				`another Route already uses the host name; use a different host name`,
+			openShift + `[{conditions: [{type: Admitted, status: "False", reason: HostAlreadyClaimed, message: route theirs already exposes it}]}]}}`,
+			`Route "my" does not expose the server (HostAlreadyClaimed): another Route already uses the host name; use a different host name`,
 		},
 		"one of two routers": {
-			`{kind: Route, metadata: {name: my}, status: {ingress: [
-			{conditions: [{type: Admitted, status: "False", reason: NoServiceName, message: x}]}, {conditions: [{type: Admitted, status: "True"}]}]}}`, "",
+			openShift + `[{conditions: [{type: Admitted, status: "False", reason: NoServiceName, message: x}]}, {conditions: [{type: Admitted, status: "True"}]}]}}`, "",
 		},
 		"a router that has not decided, and one that rejects the route": {
-			`{kind: Route, metadata: {name: my}, status: {ingress: [
-			{conditions: [{type: Admitted, status: Unknown}]},
-			{conditions: [{type: Admitted, status: "False", reason: NoServiceName, message: x}]}]}}`,
+			openShift + `[{conditions: [{type: Admitted, status: Unknown}]}, {conditions: [{type: Admitted, status: "False", reason: NoServiceName, message: x}]}]}}`,
 			`Route "my" does not expose the server (NoServiceName): x`,
 		},
 	} {

@@ -1,6 +1,7 @@
 package status_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -10,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
 )
 
@@ -45,10 +45,9 @@ func pod(name string, container corev1.ContainerStatus) corev1.Pod {
 }
 
 func waiting(reason, message string) corev1.ContainerStatus {
-	return corev1.ContainerStatus{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
-		Reason:  reason,
-		Message: message,
-	}}}
+	return corev1.ContainerStatus{State: corev1.ContainerState{
+		Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message},
+	}}
 }
 
 func progressing(d *appsv1.Deployment, reason string) *appsv1.Deployment {
@@ -56,6 +55,11 @@ func progressing(d *appsv1.Deployment, reason string) *appsv1.Deployment {
 		Type: appsv1.DeploymentProgressing, Status: corev1.ConditionTrue, Reason: reason,
 	})
 	return d
+}
+
+// overdue returns a Deployment whose rollout has taken too long.
+func overdue() *appsv1.Deployment {
+	return progressing(deployment(1, 1, 1, 0), "ProgressDeadlineExceeded")
 }
 
 func preparedPod() corev1.Pod {
@@ -114,8 +118,8 @@ func deploymentRefused(message string) *appsv1.Deployment {
 	return d
 }
 
-const crashMessage = `0/1 replicas available with current config: container "llama-stack" crashed with exit code 3; ` +
-	`see kubectl logs p -c llama-stack --previous`
+// current is the part of a message after the numbers of replicas.
+const current = " replicas available with current config"
 
 var (
 	crashedOnce = corev1.ContainerStatus{
@@ -139,126 +143,108 @@ var (
 	}
 )
 
-// workloadCases are the cases of TestWorkload.
+// workloadCases are the cases of TestWorkload, with the status, the reason and the message of the condition Available.
 var workloadCases = []struct {
 	name       string
 	deployment *appsv1.Deployment
 	sets       []appsv1.ReplicaSet
 	pods       []corev1.Pod
-	status     metav1.ConditionStatus
-	reason     string
-	message    string
+	want       string
 }{
-	{"nothing yet", nil, nil, nil, "Unknown", "Waiting", "Nothing is deployed yet"},
-	{"complete", deployment(1, 1, 1, 1), nil, nil, "True", "MinimumReplicasAvailable", "1/1 replicas available with current config"},
-	{"zero", deployment(0, 0, 0, 0), nil, nil, "True", "ScaledToZero", "Scaled to zero replicas, as requested"},
+	{name: "nothing yet", want: "Unknown Waiting Nothing is deployed yet"},
+	{name: "complete", deployment: deployment(1, 1, 1, 1), want: "True MinimumReplicasAvailable 1/1" + current},
+	{name: "zero", deployment: deployment(0, 0, 0, 0), want: "True ScaledToZero Scaled to zero replicas, as requested"},
 	{
-		"an old pod, and a change that the Deployment controller has not processed", staleDeployment(),
-		[]appsv1.ReplicaSet{replicaSet("old", "1", 1), replicaSet("new", "2", 0)},
-		nil,
-		"False", "RolloutInProgress", "0/1 replicas available with current config",
+		name: "an old pod, and a change that the Deployment controller has not processed", deployment: staleDeployment(),
+		sets: []appsv1.ReplicaSet{replicaSet("old", "1", 1), replicaSet("new", "2", 0)},
+		want: "False RolloutInProgress 0/1" + current,
 	},
-	{"not processed by the Deployment controller", staleDeployment(), nil, nil, "False", "RolloutInProgress", "1/1 replicas available with current config"},
-	{"starting", deployment(2, 2, 2, 1), nil, nil, "False", "RolloutInProgress", "1/2 replicas available with current config"},
+	{name: "not processed by the Deployment controller", deployment: staleDeployment(), want: "False RolloutInProgress 1/1" + current},
+	{name: "starting", deployment: deployment(2, 2, 2, 1), want: "False RolloutInProgress 1/2" + current},
+	{name: "old pods serve, without ReplicaSets", deployment: deployment(2, 3, 1, 2), want: "False RolloutInProgress 0/2" + current},
 	{
-		"old pods serve, without ReplicaSets", deployment(2, 3, 1, 2), nil, nil,
-		"False", "RolloutInProgress", "0/2 replicas available with current config",
-	},
-	{
-		"old pods serve, with ReplicaSets", deployment(2, 3, 2, 2),
-		[]appsv1.ReplicaSet{replicaSet("old", "9", 1), replicaSet("new", "10", 1), {}},
-		nil,
-		"False", "RolloutInProgress", "1/2 replicas available with current config",
-	},
-	{"a pod becomes unavailable after the rollout", progressing(deployment(1, 1, 1, 0), "NewReplicaSetAvailable"), nil, nil, "False", "ReplicasUnavailable", "0/1 replicas available with current config"},
-	{"deadline", progressing(deployment(1, 1, 1, 0), "ProgressDeadlineExceeded"), nil, nil, "False", "RolloutFailed", "0/1 replicas available with current config"},
-	{
-		"limit range", deploymentRefused(`Pod "p" is invalid: spec.containers[0].resources.requests: Invalid value: "1Gi": must be less than or equal to memory limit of 512Mi`), nil, nil, "False", "RolloutFailed",
-		`0/1 replicas available with current config: pods cannot be created: Pod "p" is invalid: spec.containers[0].resources.requests: Invalid value: "1Gi": must be less than or equal to memory limit of 512Mi; set spec.workload.resources`,
+		name: "old pods serve, with ReplicaSets", deployment: deployment(2, 3, 2, 2),
+		sets: []appsv1.ReplicaSet{replicaSet("old", "9", 1), replicaSet("new", "10", 1), {}},
+		want: "False RolloutInProgress 1/2" + current,
 	},
 	{
-		"rejected by admission", deployment(1, 0, 0, 0),
-		[]appsv1.ReplicaSet{refusedSet()},
-		nil, "False", "RolloutFailed",
-		`0/1 replicas available with current config: pods cannot be created: admission webhook "policy" denied the request: no`,
+		name: "a pod becomes unavailable after the rollout", want: "False ReplicasUnavailable 0/1" + current,
+		deployment: progressing(deployment(1, 1, 1, 0), "NewReplicaSetAvailable"),
 	},
-	{"an init container has ended", deployment(1, 1, 1, 0), nil, []corev1.Pod{preparedPod()}, "False", "RolloutInProgress", "0/1 replicas available with current config"},
+	{name: "deadline", deployment: overdue(), want: "False RolloutFailed 0/1" + current},
 	{
-		"evicted", deployment(1, 1, 1, 0), nil,
-		[]corev1.Pod{evictedPod()},
-		"False", "RolloutInProgress",
-		`0/1 replicas available with current config: pod "p" ended (Evicted): The node was low on resource: memory.`,
+		name:       "limit range",
+		deployment: deploymentRefused(`Pod "p" is invalid: spec.containers[0].resources.requests: Invalid value: "1Gi": must be less than or equal to memory limit of 512Mi`),
+		want:       "False RolloutFailed 0/1" + current + `: pods cannot be created: Pod "p" is invalid: spec.containers[0].resources.requests: Invalid value: "1Gi": must be less than or equal to memory limit of 512Mi; set spec.workload.resources`,
 	},
 	{
-		"a crash takes precedence over an eviction", deployment(2, 2, 2, 0), nil,
-		[]corev1.Pod{evictedPod(), pod("q", killed)},
-		"False", "RolloutFailed",
-		`0/2 replicas available with current config: container "llama-stack" ran out of memory; raise the memory limit of the container (for the server, spec.workload.resources.limits.memory)`,
+		name: "rejected by admission", deployment: deployment(1, 0, 0, 0), sets: []appsv1.ReplicaSet{refusedSet()},
+		want: "False RolloutFailed 0/1" + current + `: pods cannot be created: admission webhook "policy" denied the request: no`,
 	},
 	{
-		"runs past the deadline", progressing(deployment(1, 1, 1, 0), "ProgressDeadlineExceeded"), nil,
-		[]corev1.Pod{pod("p", running)},
-		"False", "RolloutFailed",
-		`0/1 replicas available with current config: container "llama-stack" is running, but its health check does not pass; ` +
-			`see kubectl logs p -c llama-stack`,
+		name: "an init container has ended", deployment: deployment(1, 1, 1, 0), pods: []corev1.Pod{preparedPod()},
+		want: "False RolloutInProgress 0/1" + current,
 	},
 	{
-		"an init container runs past the deadline", progressing(deployment(1, 1, 1, 0), "ProgressDeadlineExceeded"), nil,
-		[]corev1.Pod{preparingPod()},
-		"False", "RolloutFailed",
-		`0/1 replicas available with current config: init container "model-files" is still running, ` +
-			`and the server is waiting for it; see kubectl logs p -c model-files`,
+		name: "evicted", deployment: deployment(1, 1, 1, 0), pods: []corev1.Pod{evictedPod()},
+		want: "False RolloutInProgress 0/1" + current + `: pod "p" ended (Evicted): The node was low on resource: memory.`,
 	},
 	{
-		"a sidecar is not ready past the deadline", progressing(deployment(1, 1, 1, 0), "ProgressDeadlineExceeded"), nil,
-		[]corev1.Pod{sidecarPod()},
-		"False", "RolloutFailed",
-		`0/1 replicas available with current config: container "model-files" is running, but its health check does not pass; ` +
-			`see kubectl logs p -c model-files`,
+		name: "a crash takes precedence over an eviction", deployment: deployment(2, 2, 2, 0),
+		pods: []corev1.Pod{evictedPod(), pod("q", killed)},
+		want: "False RolloutFailed 0/2" + current + `: container "llama-stack" ran out of memory; raise the memory limit of the container (for the server, spec.workload.resources.limits.memory)`,
 	},
 	{
-		"waits past the deadline", progressing(deployment(1, 1, 1, 0), "ProgressDeadlineExceeded"), nil,
-		[]corev1.Pod{pod("p", waiting("ContainerCreating", ""))},
-		"False", "RolloutFailed",
-		`0/1 replicas available with current config: container "llama-stack" is waiting (ContainerCreating); see kubectl describe pod p`,
+		name: "runs past the deadline", deployment: overdue(), pods: []corev1.Pod{pod("p", running)},
+		want: "False RolloutFailed 0/1" + current + `: container "llama-stack" is running, but its health check does not pass; see kubectl logs p -c llama-stack`,
 	},
 	{
-		"configuration", deployment(1, 1, 1, 0), nil,
-		[]corev1.Pod{pod("p", waiting("CreateContainerConfigError", `secret "a" not found`))},
-		"False", "RolloutFailed",
-		`0/1 replicas available with current config: container "llama-stack" cannot be started (CreateContainerConfigError): secret "a" not found`,
-	},
-	{"crash, and the container runs again", deployment(1, 1, 1, 0), nil, []corev1.Pod{pod("p", crashedOnce)}, "False", "RolloutFailed", crashMessage},
-	{
-		"unschedulable", deployment(1, 1, 1, 0), nil,
-		[]corev1.Pod{unscheduled},
-		"False", "RolloutInProgress",
-		`0/1 replicas available with current config: pod "p" cannot be scheduled: 0/3 nodes are available`,
+		name: "an init container runs past the deadline", deployment: overdue(), pods: []corev1.Pod{preparingPod()},
+		want: "False RolloutFailed 0/1" + current + `: init container "model-files" is still running, and the server is waiting for it; see kubectl logs p -c model-files`,
 	},
 	{
-		"a fatal problem takes precedence over the order of names", deployment(2, 2, 2, 0), nil,
-		[]corev1.Pod{pod("q", endedOnce), unscheduled},
-		"False", "RolloutFailed",
-		strings.ReplaceAll(strings.Replace(crashMessage, "0/1", "0/2", 1), "logs p", "logs q"),
+		name: "a sidecar is not ready past the deadline", deployment: overdue(), pods: []corev1.Pod{sidecarPod()},
+		want: "False RolloutFailed 0/1" + current + `: container "model-files" is running, but its health check does not pass; see kubectl logs p -c model-files`,
 	},
 	{
-		"pods of older revisions do not count", deployment(1, 2, 1, 1),
-		[]appsv1.ReplicaSet{replicaSet("new", "2", 0)},
-		[]corev1.Pod{pod("p", endedOnce)},
-		"False", "RolloutInProgress", "0/1 replicas available with current config",
+		name: "waits past the deadline", deployment: overdue(), pods: []corev1.Pod{pod("p", waiting("ContainerCreating", ""))},
+		want: "False RolloutFailed 0/1" + current + `: container "llama-stack" is waiting (ContainerCreating); see kubectl describe pod p`,
 	},
-	{"starting containers are not a failure", deployment(1, 1, 1, 0), nil, []corev1.Pod{pod("p", waiting("ContainerCreating", ""))}, "False", "RolloutInProgress", "0/1 replicas available with current config"},
+	{
+		name: "configuration", deployment: deployment(1, 1, 1, 0),
+		pods: []corev1.Pod{pod("p", waiting("CreateContainerConfigError", `secret "a" not found`))},
+		want: "False RolloutFailed 0/1" + current + `: container "llama-stack" cannot be started (CreateContainerConfigError): secret "a" not found`,
+	},
+	{
+		name: "crash, and the container runs again", deployment: deployment(1, 1, 1, 0), pods: []corev1.Pod{pod("p", crashedOnce)},
+		want: "False RolloutFailed 0/1" + current + `: container "llama-stack" crashed with exit code 3; see kubectl logs p -c llama-stack --previous`,
+	},
+	{
+		name: "unschedulable", deployment: deployment(1, 1, 1, 0), pods: []corev1.Pod{unscheduled},
+		want: "False RolloutInProgress 0/1" + current + `: pod "p" cannot be scheduled: 0/3 nodes are available`,
+	},
+	{
+		name: "a fatal problem takes precedence over the order of names", deployment: deployment(2, 2, 2, 0),
+		pods: []corev1.Pod{pod("q", endedOnce), unscheduled},
+		want: "False RolloutFailed 0/2" + current + `: container "llama-stack" crashed with exit code 3; see kubectl logs q -c llama-stack --previous`,
+	},
+	{
+		name: "pods of older revisions do not count", deployment: deployment(1, 2, 1, 1),
+		sets: []appsv1.ReplicaSet{replicaSet("new", "2", 0)}, pods: []corev1.Pod{pod("p", endedOnce)},
+		want: "False RolloutInProgress 0/1" + current,
+	},
+	{
+		name: "starting containers are not a failure", deployment: deployment(1, 1, 1, 0),
+		pods: []corev1.Pod{pod("p", waiting("ContainerCreating", ""))}, want: "False RolloutInProgress 0/1" + current,
+	},
 }
 
 func TestWorkload(t *testing.T) {
 	for _, tc := range workloadCases {
 		t.Run(tc.name, func(t *testing.T) {
-			got := status.Workload(status.WorkloadInput{Deployment: tc.deployment, ReplicaSets: tc.sets, Pods: tc.pods})
-			want := metav1.Condition{
-				Type: v1alpha2.ConditionAvailable, Status: tc.status, Reason: tc.reason,
-				Message: tc.message,
-			}
-			if diff := cmp.Diff(want, got.Available); diff != "" {
+			in := status.WorkloadInput{Deployment: tc.deployment, ReplicaSets: tc.sets, Pods: tc.pods}
+			got := status.Workload(in).Available
+			if diff := cmp.Diff(tc.want, fmt.Sprint(got.Status, " ", got.Reason, " ", got.Message)); diff != "" {
 				t.Errorf("Available (-want +got):\n%s", diff)
 			}
 		})
@@ -318,8 +304,8 @@ func TestPendingClaim(t *testing.T) {
 		pods []corev1.Pod
 		want string
 	}{
-		"no pod yet":  {nil, `RolloutInProgress 0/1 replicas available with current config: PersistentVolumeClaim "my-pvc" has no volume: no such class`},
-		"unscheduled": {[]corev1.Pod{unscheduled}, `RolloutInProgress 0/1 replicas available with current config: PersistentVolumeClaim "my-pvc" has no volume: no such class`},
+		"no pod yet":  {nil, "RolloutInProgress 0/1" + current + `: PersistentVolumeClaim "my-pvc" has no volume: no such class`},
+		"unscheduled": {[]corev1.Pod{unscheduled}, "RolloutInProgress 0/1" + current + `: PersistentVolumeClaim "my-pvc" has no volume: no such class`},
 		"crashed": {
 			[]corev1.Pod{crashed}, `RolloutFailed 0/1 replicas available with current config: container "llama-stack" crashed with exit code 3; ` +
 				`see kubectl logs p -c llama-stack --previous`,

@@ -46,18 +46,3 @@ func incomplete(err *field.Error) string {
 	}
 	return ""
 }
-
-// The function incomplete finds each missing part.
-func TestIncomplete(t *testing.T) {
-	path := field.NewPath("spec", "a")
-	for want, err := range map[string]*field.Error{
-		"no path":   field.Required(nil, "required: a"),
-		"no value":  field.Invalid(path, "x", "must be c"),
-		"no remedy": field.Duplicate(path, "b"),
-		"":          field.Invalid(path, "b", `"b" is none: write c`),
-	} {
-		if got := incomplete(err); got != want {
-			t.Errorf("%v: %q, want %q", err, got, want)
-		}
-	}
-}

@@ -2,11 +2,7 @@ package release_test
 
 import (
 	"slices"
-	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
-	"go.yaml.in/yaml/v3"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/provider"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
@@ -64,58 +60,4 @@ func TestRequiredDefaultsLoad(t *testing.T) {
 			}
 		}
 	}
-}
-
-func TestRequiredDefaultsOf(t *testing.T) {
-	tests := []struct{ api, kind, want string }{
-		{"responses", "inline::builtin", `
-persistence:
-  agent_state:
-    namespace: responses::my-id::agent_state
-    backend: kv_default
-  responses:
-    table_name: responses_my_id
-    backend: sql_default
-`},
-		{"vector_io", "inline::sqlite-vec", `
-db_path: ${env.SQLITE_STORE_DIR:=~/.llama/distributions/starter}/sqlite_vec.db
-persistence:
-  namespace: vector_io::my-id
-  backend: kv_default
-`},
-		{"vector_io", "remote::milvus", `
-token: null
-persistence:
-  namespace: vector_io::my-id
-  backend: kv_default
-`},
-		{"inference", "remote::vllm", "{}\n"},
-	}
-	r := line07(t)
-	for _, tt := range tests {
-		t.Run(tt.api+"/"+tt.kind, func(t *testing.T) {
-			p, ok := r.Provider(tt.api, tt.kind)
-			if !ok {
-				t.Fatal("no such type")
-			}
-			config := provider.Fields{}
-			for _, d := range p.Defaults("my-id", "starter") {
-				config = append(config, provider.Field(d))
-			}
-			if diff := cmp.Diff(strings.TrimPrefix(tt.want, "\n"), toYAML(t, provider.Node(config))); diff != "" {
-				t.Errorf("config (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-func toYAML(t testing.TB, node *yaml.Node) string {
-	t.Helper()
-	var out strings.Builder
-	enc := yaml.NewEncoder(&out)
-	enc.SetIndent(2)
-	if err := enc.Encode(node); err != nil {
-		t.Fatal(err)
-	}
-	return out.String()
 }

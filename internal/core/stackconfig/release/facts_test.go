@@ -31,7 +31,7 @@ func TestFacts(t *testing.T) {
 func facts(r *release.Release) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	line("package %s module %s", r.Package, r.Module)
+	line("package %s module %s covers %v", r.Package, r.Module, r.Covers)
 	line("runtime %s", oneField(fmt.Sprintf("%+v", r.Runtime)))
 	for _, name := range r.TopLevel.Names() {
 		key, _ := r.TopLevel.Key(name)
@@ -81,6 +81,10 @@ func facts(r *release.Release) string {
 	}
 	starter, _ := r.Distribution("starter")
 	line("paths of starter %+v", starter.PathVariables)
+	line("offline tokenizer:%s", r.Offline.Tokenizer)
+	for _, variable := range r.Offline.Variables {
+		line("offline %s=%s", variable.Name, variable.Value)
+	}
 	for _, gone := range r.Removed {
 		line("removed %s %s after %s; %s", gone.Kind, gone.Name, gone.Last, gone.Instead)
 	}
@@ -100,6 +104,8 @@ func providerFacts(p *provider.Type) string {
 		{"entries need", p.ResourceNeeds},
 		{"broken", p.Broken},
 		{"kept", p.KeptForm},
+		{"calls", p.Service},
+		{"downloads", p.Downloads},
 	} {
 		if fact.value != "" {
 			fmt.Fprintf(&b, " %s:%s", fact.name, fact.value)
@@ -113,6 +119,7 @@ func providerFacts(p *provider.Type) string {
 		{"endpoint needed", p.EndpointNeeded},
 		{"credential optional", p.CredentialOptional},
 		{"in memory", p.InMemory},
+		{"calls at start", p.ServiceAtStart},
 		{"registers nothing", p.RegistersNothing},
 	} {
 		if fact.is {

@@ -9,15 +9,6 @@ import (
 // because its result would depend on the machine. See BenchmarkLoadAll.
 const maxResident = 8 << 20
 
-// BenchmarkLoad measures the first use of a line. The target is a few milliseconds.
-func BenchmarkLoad(b *testing.B) {
-	for b.Loop() {
-		if _, err := load("0.7"); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 // BenchmarkLoadAll measures the first use of every line, as in LinesWith. The targets are 50 ms, and 8 MiB of resident
 // memory.
 func BenchmarkLoadAll(b *testing.B) {

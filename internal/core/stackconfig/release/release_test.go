@@ -236,32 +236,10 @@ func things(r *release.Release) []string {
 	return out
 }
 
-// TestLookups checks what the golden files of TestFacts cannot show: how the parts of release 0.7 are found by name,
-// and that names of other releases are not.
+// TestLookups checks what the golden files of TestFacts cannot show: how tools are found by name, and which stores the
+// API needs.
 func TestLookups(t *testing.T) {
 	r := line07(t)
-	found := map[string]func(string) bool{
-		"api":      func(name string) bool { _, ok := r.API(name); return ok },
-		"resource": func(name string) bool { _, ok := r.Resource(name); return ok },
-		"backend":  func(name string) bool { _, ok := r.Storage.Backend(name); return ok },
-		"store":    func(name string) bool { _, ok := r.Storage.Store(name); return ok },
-		"removal":  func(name string) bool { _, ok := r.Removal("api", name); return ok },
-	}
-	for kind, names := range map[string][2][]string{
-		"api":      {{"inference", "prompts"}, {"telemetry", "agents", "", "vectorIo"}},
-		"resource": {{"models", "connectors"}, {"vector_dbs", ""}},
-		"backend":  {{"kv_redis"}, {"redis"}},
-		"store":    {{"metadata"}, {"telemetry"}},
-		"removal":  {{"telemetry"}, {"inference"}},
-	} {
-		for i, list := range names {
-			for _, name := range list {
-				if got := found[kind](name); got != (i == 0) {
-					t.Errorf("%s %q: found %t", kind, name, got)
-				}
-			}
-		}
-	}
 	for name, want := range map[string]string{
 		"websearch": "websearch", "builtin::websearch": "websearch", "rag": "rag", "builtin::rag": "builtin::rag",
 		"builtin::file_search": "builtin::rag", "mcp::github": "",

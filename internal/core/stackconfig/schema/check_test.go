@@ -59,23 +59,8 @@ func exampleClass(t testing.TB, extra schema.Extra) *schema.Class {
 	return classes["Example"]
 }
 
-func wrongType(path, want, got string) []schema.Problem {
-	return []schema.Problem{{Kind: schema.WrongType, Path: path, Want: want, Got: got, Fatal: true}}
-}
-
-func outOfBounds(path, want, got string) []schema.Problem {
-	return []schema.Problem{{Kind: schema.OutOfRange, Path: path, Want: want, Got: got, Fatal: true}}
-}
-
-func unknownKey(path, nearest string) []schema.Problem {
-	return []schema.Problem{{Kind: schema.UnknownKey, Path: path, Nearest: nearest}}
-}
-
-// checkClassCases are the cases of TestCheckClass.
-var checkClassCases = map[string]struct {
-	yaml string
-	want []schema.Problem
-}{
+// checkClassCases are the cases of TestCheckClass. An empty `want` means that there is no problem.
+var checkClassCases = map[string]struct{ yaml, want string }{
 	"only required keys": {yaml: ""},
 	"all keys with valid values": {yaml: `
 base_url: http://vllm:8000/v1
@@ -99,82 +84,46 @@ name: ${env.N}
 models: ${env.M:=}
 network: ${env.NET:=}
 either: a${env.X}b`},
-	"a reference cannot become a list": {
-		yaml: "only_list: ${env.X}",
-		want: wrongType("only_list", "a list", "a variable, which is always text"),
-	},
-	"a lowercase reference is text":     {yaml: "port: ${env.port}", want: wrongType("port", "a whole number", "text")},
-	"unknown key":                       {yaml: "base_ulr: x", want: unknownKey("base_ulr", "base_url")},
-	"unknown key with a common word":    {yaml: "api_key: x", want: unknownKey("api_key", "api_token")},
-	"unknown key without a similar key": {yaml: "zzz: x", want: unknownKey("zzz", "")},
-	"unknown nested key": {
-		yaml: "network: {tls: {verfy: true}}",
-		want: unknownKey("network.tls.verfy", "verify"),
-	},
-	"deprecated key":                 {yaml: "old: true", want: []schema.Problem{{Kind: schema.DeprecatedKey, Path: "old"}}},
-	"number for a string":            {yaml: "api_token: 12345", want: wrongType("api_token", "text", "a whole number")},
-	"quoted number for a string":     {yaml: `api_token: "12345"`},
-	"yes is a boolean to the server": {yaml: "name: yes", want: wrongType("name", "text", "true or false")},
-	"string for a URL":               {yaml: "base_url: vllm:8000", want: wrongType("base_url", "a URL that begins with http:// or https://", "text")},
-	"mapping for a scalar":           {yaml: "port: {a: 1}", want: wrongType("port", "a whole number", "a mapping")},
-	"scalar for a mapping":           {yaml: "network: fast", want: wrongType("network", "a mapping", "text")},
-	"list for a mapping":             {yaml: "stores: [a]", want: wrongType("stores", "a mapping", "a list")},
-	"wrong element":                  {yaml: "models: [a, 2]", want: wrongType("models[1]", "text", "a whole number")},
-	"wrong value in a dict": {
-		yaml: "network: {headers: {a: 1}}",
-		want: wrongType("network.headers.a", "text", "a whole number"),
-	},
-	"wrong key in a dict": {
-		yaml: "network: {headers: {1: a}}",
-		want: wrongType("network.headers.1", "text", "a whole number"),
-	},
-	"missing key in a dict's class": {yaml: "stores: {x: {namespace: a}}", want: []schema.Problem{{Kind: schema.MissingKey, Path: "stores.x.backend", Want: "text", Fatal: true}}},
-	"the class with the matching tag": {
-		yaml: "index: {type: IVFFlat, lists: x}",
-		want: wrongType("index.lists", "a whole number", "text"),
-	},
-	"no class with the tag": {
-		yaml: "index: {type: Other}",
-		want: wrongType("index.type", "one of HNSW, IVFFlat", "text"),
-	},
-	"neither string nor list": {
-		yaml: "either: {a: 1}", want: wrongType("either", "text or a list", "a mapping"),
-	},
-	"wrong element in one member of a union": {yaml: "either: [[a]]", want: wrongType("either[0]", "text", "a list")},
-	"too small": {
-		yaml: "port: 80", want: outOfBounds("port", "at least 1024", "a whole number"),
-	},
-	"too large": {
-		yaml: "port: 65536", want: outOfBounds("port", "at most 65535", "a whole number"),
-	},
-	"too large as a string": {yaml: `port: "70000"`, want: outOfBounds("port", "at most 65535", "text")},
-	"true is read as 1": {
-		yaml: "port: true", want: outOfBounds("port", "at least 1024", "true or false"),
-	},
-	"an octal number is accepted": {yaml: "port: 010"},
-	"not above": {
-		yaml: "ratio: 0", want: outOfBounds("ratio", "more than 0", "a whole number"),
-	},
-	"not below": {yaml: "ratio: 1.0", want: outOfBounds("ratio", "less than 1", "a number")},
-	"too short": {
-		yaml: "name: a", want: outOfBounds("name", "text of at least 2 characters", "text"),
-	},
-	"too long": {
-		yaml: "name: abcde", want: outOfBounds("name", "text of at most 4 characters", "text"),
-	},
-	"pattern": {yaml: "name: aB", want: outOfBounds("name", "text that matches ^[a-z]+$", "text")},
-	"too many": {
-		yaml: "models: [a, b, c]", want: outOfBounds("models", "a list of at most 2 entries", "a list"),
-	},
+	"a reference cannot become a list":       {"only_list: ${env.X}", "only_list: must be a list, found a variable, which is always text"},
+	"a lowercase reference is text":          {"port: ${env.port}", "port: must be a whole number, found text"},
+	"unknown key":                            {"base_ulr: x", `warning base_ulr: unknown key; the server ignores it; did you mean "base_url"?`},
+	"unknown key with a common word":         {"api_key: x", `warning api_key: unknown key; the server ignores it; did you mean "api_token"?`},
+	"unknown key without a similar key":      {"zzz: x", "warning zzz: unknown key; the server ignores it; remove the key"},
+	"unknown nested key":                     {"network: {tls: {verfy: true}}", `warning network.tls.verfy: unknown key; the server ignores it; did you mean "verify"?`},
+	"deprecated key":                         {"old: true", "warning old: is deprecated: a later server release might not accept this key; remove the key before you upgrade to such a release"},
+	"number for a string":                    {"api_token: 12345", "api_token: must be text, found a whole number; put it in quotes"},
+	"quoted number for a string":             {yaml: `api_token: "12345"`},
+	"yes is a boolean to the server":         {"name: yes", "name: must be text, found true or false; put it in quotes"},
+	"string for a URL":                       {"base_url: vllm:8000", "base_url: must be a URL that begins with http:// or https://, found text"},
+	"mapping for a scalar":                   {"port: {a: 1}", "port: must be a whole number, found a mapping"},
+	"scalar for a mapping":                   {"network: fast", "network: must be a mapping, found text"},
+	"list for a mapping":                     {"stores: [a]", "stores: must be a mapping, found a list"},
+	"wrong element":                          {"models: [a, 2]", "models[1]: must be text, found a whole number; put it in quotes"},
+	"wrong value in a dict":                  {"network: {headers: {a: 1}}", "network.headers.a: must be text, found a whole number; put it in quotes"},
+	"wrong key in a dict":                    {"network: {headers: {1: a}}", "network.headers.1: must be text, found a whole number; put it in quotes"},
+	"missing key in a dict's class":          {"stores: {x: {namespace: a}}", "stores.x.backend: required key is missing; its value must be text"},
+	"the class with the matching tag":        {"index: {type: IVFFlat, lists: x}", "index.lists: must be a whole number, found text"},
+	"no class with the tag":                  {"index: {type: Other}", "index.type: must be one of HNSW, IVFFlat"},
+	"neither string nor list":                {"either: {a: 1}", "either: must be text or a list, found a mapping"},
+	"wrong element in one member of a union": {"either: [[a]]", "either[0]: must be text, found a list"},
+	"too small":                              {"port: 80", "port: must be at least 1024"},
+	"too large":                              {"port: 65536", "port: must be at most 65535"},
+	"too large as a string":                  {`port: "70000"`, "port: must be at most 65535"},
+	"true is read as 1":                      {"port: true", "port: must be at least 1024"},
+	"an octal number is accepted":            {yaml: "port: 010"},
+	"not above":                              {"ratio: 0", "ratio: must be more than 0"},
+	"not below":                              {"ratio: 1.0", "ratio: must be less than 1"},
+	"too short":                              {"name: a", "name: must be text of at least 2 characters"},
+	"too long":                               {"name: abcde", "name: must be text of at most 4 characters"},
+	"pattern":                                {"name: aB", "name: must be text that matches ^[a-z]+$"},
+	"too many":                               {"models: [a, b, c]", "models: must be a list of at most 2 entries"},
 }
 
 func TestCheckClass(t *testing.T) {
-	const rest = "\npersistence: {namespace: a, backend: kv_default}\ntoken: null\n"
-
 	class := exampleClass(t, schema.ExtraIgnore)
 	for name, tt := range checkClassCases {
 		t.Run(name, func(t *testing.T) {
-			got := class.Check(parseYAML(t, tt.yaml+rest))
+			got := messagesOf(t, class, tt.yaml+"\npersistence: {namespace: a, backend: kv_default}\ntoken: null\n")
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("problems (-want +got):\n%s", diff)
 			}

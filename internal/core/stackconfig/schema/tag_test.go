@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"go.yaml.in/yaml/v3"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/schema"
 )
@@ -14,38 +13,30 @@ import (
 func TestTaggedUnion(t *testing.T) {
 	number := &schema.Expr{Kind: schema.KindInt}
 	class := func(tag string, keys ...string) *schema.Expr {
-		all := []schema.Key{{
-			Name: "type", Required: true,
-			Type: &schema.Expr{Kind: schema.KindLiteral, Values: []string{tag}},
-		}}
+		literal := &schema.Expr{Kind: schema.KindLiteral, Values: []string{tag}}
+		all := []schema.Key{{Name: "type", Required: true, Type: literal}}
 		for _, key := range keys {
 			all = append(all, schema.Key{Name: key, Type: number, Required: true})
 		}
 		return &schema.Expr{Kind: schema.KindClass, Class: schema.NewClass(tag, schema.ExtraIgnore, all)}
 	}
 	union := &schema.Expr{Kind: schema.KindUnion, Args: []*schema.Expr{
-		class("one", "a", "b"), class("two"),
-		{Kind: schema.KindNull},
+		class("one", "a", "b"), class("two"), {Kind: schema.KindNull},
 	}}
-	missing := func(path, want string) schema.Problem {
-		return schema.Problem{Kind: schema.MissingKey, Path: path, Want: want, Fatal: true}
-	}
-	for text, want := range map[string][]schema.Problem{
-		"null":                       nil,
-		"{type: two}":                nil,
-		"{type: one, a: 1, b: 2}":    nil,
-		"{type: one}":                {missing("a", "a whole number"), missing("b", "a whole number")},
-		"{a: 1, b: 2}":               {missing("type", "one of one, two")},
-		"{}":                         {missing("type", "one of one, two")},
-		"{type: three}":              {{Kind: schema.WrongType, Path: "type", Want: "one of one, two", Got: "text", Fatal: true}},
-		"{type: '${env.X}', x: '1'}": {{Kind: schema.UnknownKey, Path: "x"}},
+	outer := schema.NewClass("Outer", schema.ExtraIgnore, []schema.Key{{Name: "in", Type: union}})
+	const one, text = "in.type: required key is missing; its value must be one of one, two", "its value must be a whole number"
+	for value, want := range map[string]string{
+		"null":                       "",
+		"{type: two}":                "",
+		"{type: one, a: 1, b: 2}":    "",
+		"{type: one}":                "in.a: required key is missing; " + text + "in.b: required key is missing; " + text,
+		"{a: 1, b: 2}":               one,
+		"{}":                         one,
+		"{type: three}":              "in.type: must be one of one, two",
+		"{type: '${env.X}', x: '1'}": "warning in.x: unknown key; the server ignores it; remove the key",
 	} {
-		var document yaml.Node
-		if err := yaml.Unmarshal([]byte(text), &document); err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, union.Check(document.Content[0])); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", text, diff)
+		if diff := cmp.Diff(want, messagesOf(t, outer, "in: "+value)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", value, diff)
 		}
 	}
 }
