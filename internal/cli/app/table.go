@@ -45,7 +45,7 @@ func WriteData(page *bytes.Buffer, form string, value any) error {
 	data, err := json.MarshalIndent(value, "", "  ")
 	if err == nil && form == FormYAML {
 		// The YAML decoder rejects control characters that JSON need not escape.
-		data, err = yaml.JSONToYAML([]byte(visible.Text(string(data))))
+		data, err = yaml.JSONToYAML([]byte(visible.Controls(string(data))))
 	}
 	if err == nil && form == FormYAML {
 		data, err = visible.YAML(data)

@@ -401,7 +401,7 @@ func TestManyServersHang(t *testing.T) {
 		return nil
 	})
 	// The number can briefly exceed the limit, because a server detects a closed connection after a short delay.
-	if got := most.Load(); got < 16 || got > 18 {
-		t.Errorf("%d requests at the same time, want 16", got)
+	if got := most.Load(); got < 12 || got > 14 {
+		t.Errorf("%d requests at the same time, want 12 of 16: the others are for other namespaces", got)
 	}
 }

@@ -3,6 +3,7 @@ package share
 import (
 	"context"
 	"sync"
+	"time"
 
 	"k8s.io/client-go/util/workqueue"
 )
@@ -16,9 +17,10 @@ type Queue[T comparable] struct {
 }
 
 // NewQueue returns a queue for a number of workers. The parameter each is the share of a namespace. The function
-// `namespace` returns the namespace of an item.
+// `namespace` returns the namespace of an item. The last quarter of the workers is for namespaces that have none, and
+// all namespaces with slow work together have half of the workers.
 func NewQueue[T comparable](workers, each int, namespace func(T) string) *Queue[T] {
-	order := newTurns(each, namespace)
+	order := newTurns(workers, each, workers/4, namespace)
 	base := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[T]{Queue: order})
 	return &Queue[T]{
 		TypedDelayingInterface: workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[T]{Queue: base}),
@@ -33,6 +35,9 @@ func (q *Queue[T]) Done(item T) {
 	q.TypedDelayingInterface.Done(item)
 }
 
+// MayTake reports whether a worker can handle an item of a namespace now.
+func (q *Queue[T]) MayTake(namespace string) bool { return q.turns.mayTake(namespace) }
+
 // Run processes the items with the queue's number of workers, until ctx ends. Run calls the function `notify` for each
 // item for which the function `handle` returns true.
 func (q *Queue[T]) Run(
@@ -42,7 +47,10 @@ func (q *Queue[T]) Run(
 	for range q.workers {
 		group.Go(func() {
 			for task, ended := q.Get(); !ended && ctx.Err() == nil; task, ended = q.Get() {
-				if handle(ctx, task) {
+				began := time.Now()
+				news := handle(ctx, task)
+				q.turns.worked(q.turns.namespace(task), time.Since(began))
+				if news {
 					notify(ctx, task)
 				}
 				q.Done(task)

@@ -7,7 +7,8 @@ import (
 )
 
 // Recovered calls a function and returns a panic as an error. The workers process the input of all namespaces, so a
-// defect that some input triggers must not end the operator.
+// defect that some input triggers must not end the operator. The transforms, indexes and event handlers of caches do
+// end it: with a cache that lacks an object, the operator would give the host name of a stack to another one.
 func Recovered(do func()) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {

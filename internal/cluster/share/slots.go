@@ -3,6 +3,7 @@ package share
 import (
 	"context"
 	"sync"
+	"time"
 )
 
 // Slots limits how many callers do the same work at the same time. A namespace uses at most its share of the slots.
@@ -20,7 +21,7 @@ type waiter struct {
 
 // NewSlots returns a number of free slots. The parameter each is the share of a namespace.
 func NewSlots(slots, each int) *Slots {
-	return &Slots{free: slots, turns: newTurns(each, func(w *waiter) string { return w.namespace })}
+	return &Slots{free: slots, turns: newTurns(slots, each, 0, func(w *waiter) string { return w.namespace })}
 }
 
 // Take waits for a slot, and returns the function that frees the slot again. It returns the context's error if ctx ends
@@ -57,6 +58,9 @@ func (s *Slots) Try(namespace string) (free func(), ok bool) {
 	}
 	return func() { s.put(w) }, true
 }
+
+// Worked records how long a namespace had a slot. All namespaces with slow work together have half of the slots.
+func (s *Slots) Worked(namespace string, took time.Duration) { s.turns.worked(namespace, took) }
 
 // assign assigns the free slots to the next waiters.
 func (s *Slots) assign() {

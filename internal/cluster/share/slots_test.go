@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -80,4 +81,28 @@ func TestTry(t *testing.T) {
 	first()
 	take("loud", true)
 	take("late", false)
+}
+
+// TestSlowNamespaces checks that namespaces with slow work together leave a slot to others, for a time.
+func TestSlowNamespaces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slots := share.NewSlots(2, 1)
+		for _, namespace := range []string{"slow", "stalled"} {
+			slots.Worked(namespace, 5*time.Second)
+		}
+		slots.Worked("calm", 4*time.Second)
+		free, ok := slots.Try("slow")
+		if _, other := slots.Try("stalled"); !ok || other {
+			t.Errorf("slots for slow namespaces: %v and %v, want one", ok, other)
+		}
+		if _, ok := slots.Try("calm"); !ok {
+			t.Error("no slot for another namespace")
+		}
+		free()
+		<-time.After(10 * time.Minute)
+		slots.Worked("calm", time.Hour)
+		if _, ok := slots.Try("stalled"); !ok {
+			t.Error("no slot for a namespace that is no longer slow")
+		}
+	})
 }

@@ -9,12 +9,13 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
 
-// Writer writes text with visible control characters. Its methods are safe for concurrent use.
+// Writer writes text with visible control characters and invisible characters. Its methods are safe for concurrent use.
 type Writer struct {
 	to io.Writer
 
@@ -48,15 +49,18 @@ func (w *Writer) Write(text []byte) (int, error) {
 		whole = slices.Concat(w.rest, text)
 	}
 	end := complete(whole)
-	if _, err := w.to.Write(shown(whole[:end])); err != nil {
+	if _, err := w.to.Write(shown(whole[:end], isHidden)); err != nil {
 		return 0, err
 	}
 	w.rest = bytes.Clone(whole[end:])
 	return len(text), nil
 }
 
-// Text returns a text with visible control characters.
-func Text(text string) string { return string(shown([]byte(text))) }
+// Text returns a text with visible control characters and invisible characters.
+func Text(text string) string { return string(shown([]byte(text), isHidden)) }
+
+// Controls returns a text in which only control characters are visible, so that a YAML decoder can read JSON.
+func Controls(text string) string { return string(shown([]byte(text), isControl)) }
 
 // Line returns a text as one line. It also makes line breaks visible. Otherwise, a name with a line break could begin a
 // line, for example a command to the CI system that runs the command.
@@ -79,10 +83,10 @@ func complete(text []byte) int {
 	return len(text)
 }
 
-// shown returns a text in which each control character, and each character that changes the direction of the text, is
-// replaced with its escape sequence in JSON, so that JSON keeps its meaning. Tabs and line breaks do not change, and
-// neither does U+0085, which is a line break that YAML permits. Other control characters do not occur in YAML.
-func shown(text []byte) []byte {
+// shown returns a text in which each hidden character is replaced with its escape sequence in JSON, so that JSON keeps
+// its meaning. Tabs and line breaks do not change, and neither does U+0085, which is a line break that YAML permits. Other
+// control characters do not occur in YAML.
+func shown(text []byte, isHidden func(rune) bool) []byte {
 	if bytes.IndexFunc(text, func(r rune) bool { return isHidden(r) || r == utf8.RuneError }) < 0 {
 		return text
 	}
@@ -93,7 +97,9 @@ func shown(text []byte) []byte {
 		case r == utf8.RuneError && size == 1:
 			result = fmt.Appendf(result, `\x%02x`, text[0])
 		case isHidden(r) && !bytes.HasPrefix(text, []byte("\r\n")):
-			result = fmt.Appendf(result, `\u%04x`, r)
+			for _, unit := range utf16.AppendRune(nil, r) {
+				result = fmt.Appendf(result, `\u%04x`, unit)
+			}
 		default:
 			result = append(result, text[:size]...)
 		}
@@ -102,17 +108,21 @@ func shown(text []byte) []byte {
 	return result
 }
 
-func isHidden(r rune) bool {
-	return unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\u0085' || turns(r)
+func isHidden(r rune) bool { return isControl(r) || isInvisible(r) }
+
+func isControl(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\u0085' }
+
+// isInvisible reports whether a character has no glyph. Such a character can change the direction of the text that
+// follows, so that a reader sees other words, or make two names look equal. It can also be a part of an emoji.
+func isInvisible(r rune) bool {
+	return unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) &&
+		!unicode.Is(unicode.Prepended_Concatenation_Mark, r)
 }
 
-// turns reports whether a character changes the direction of the text that follows, so that a reader sees other words.
-func turns(r rune) bool { return r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069' }
-
 // YAML returns YAML documents that keep their meaning when a Writer makes their characters visible: texts that contain
-// characters which change the direction of the text are in double quotes. Other documents do not change.
+// invisible characters are in double quotes. Other documents do not change.
 func YAML(documents []byte) ([]byte, error) {
-	if !bytes.ContainsFunc(documents, turns) {
+	if !bytes.ContainsFunc(documents, isInvisible) {
 		return documents, nil
 	}
 	var page bytes.Buffer
@@ -135,7 +145,7 @@ func YAML(documents []byte) ([]byte, error) {
 }
 
 func quote(node *yaml.Node) {
-	if bytes.ContainsFunc([]byte(node.Value), turns) {
+	if strings.ContainsFunc(node.Value, isInvisible) {
 		node.Style = yaml.DoubleQuotedStyle
 	}
 	for _, child := range node.Content {

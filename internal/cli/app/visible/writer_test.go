@@ -25,6 +25,12 @@ func TestWriter(t *testing.T) {
 		"bell\a\x7f\x00":        `bell\u0007\u007f\u0000`,
 		"�":                     "�",
 		"a\u202eb\u2066c":       `a\u202eb\u2066c`,
+		"zero\u200bwidth\ufeff": `zero\u200bwidth\ufeff`,
+		"tag \U000e0041":        `tag \udb40\udc41`,
+		"filler \u3164\u115f":   `filler \u3164\u115f`,
+		"variation \ufe0f":      `variation \ufe0f`,
+		"a soft\u00adhyphen":    `a soft\u00adhyphen`,
+		"ümläut, ไทย, \u0600":   "ümläut, ไทย, \u0600",
 	} {
 		var whole, parts bytes.Buffer
 		if _, err := io.WriteString(visible.New(&whole), text); err != nil {
@@ -50,12 +56,14 @@ func TestWriter(t *testing.T) {
 func TestEncoded(t *testing.T) {
 	var all []rune
 	for r := rune(1); r < 0x200; r++ {
-		all = append(all, r)
+		if r != '\u00ad' { // see TestYAML
+			all = append(all, r)
+		}
 	}
-	for _, text := range []string{string(all), "\u0085", "a\u009bb\x7f"} {
+	for _, text := range []string{string(all), "\u0085", "a\u009bb\x7f", "tag \U000e0041"} {
 		data, err := json.Marshal(map[string]string{"a": text})
 		testutil.Must(t, err)
-		asYAML, err := yaml.JSONToYAML([]byte(visible.Text(string(data))))
+		asYAML, err := yaml.JSONToYAML([]byte(visible.Controls(string(data))))
 		testutil.Must(t, err)
 		var got map[string]string
 		if err := json.Unmarshal([]byte(visible.Text(string(data))), &got); err != nil || got["a"] != text {
@@ -67,15 +75,15 @@ func TestEncoded(t *testing.T) {
 	}
 }
 
-// YAML with characters that change the direction of the text keeps its meaning. Other YAML does not change.
+// YAML with invisible characters keeps its meaning. Other YAML does not change.
 func TestYAML(t *testing.T) {
 	if same, err := visible.YAML([]byte("a:   b")); string(same) != "a:   b" || err != nil {
 		t.Errorf("%q: %v", same, err)
 	}
-	const text = "---\n# \u202e\na: b \u202ec\n\u2066d:\n  - |\n    e\n    \u2069\n---\nf: 1\n"
+	const text = "---\n# \u202e\na: b \u202ec\n\u2066d:\n  - |\n    e\n    \u2069\n---\nf: g\u00ad\U000e0041\n"
 	quoted, err := visible.YAML([]byte(text))
 	testutil.Must(t, err)
-	const want = `# \u202e` + "\n" + `a: "b \u202ec"` + "\n" + `"\u2066d":` + "\n" + `- "e\n\u2069\n"` + "\n---\nf: 1\n"
+	const want = `# \u202e` + "\n" + `a: "b \u202ec"` + "\n" + `"\u2066d":` + "\n" + `- "e\n\u2069\n"` + "\n---\n" + `f: "g\u00ad\U000E0041"` + "\n"
 	if got := visible.Text(string(quoted)); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}

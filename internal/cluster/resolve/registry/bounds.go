@@ -101,37 +101,12 @@ func add[K comparable](counts map[K]int, of K, n int) {
 	}
 }
 
-const (
-	// slowRead is the duration from which a read makes its namespace slow for the time slowFor. All slow namespaces
-	// together have slowReaders shares. A user with several namespaces whose registries never respond would otherwise
-	// take every share of the pool.
-	slowRead    = 5 * time.Second
-	slowFor     = 10 * time.Minute
-	slowReaders = readers / 2
-	// rememberedSlow is the number of slow namespaces in memory.
-	rememberedSlow = 4096
-)
-
-// noteTime records how long a read for a namespace took.
-func (p *Pool) noteTime(namespace string, took time.Duration) {
-	if took >= slowRead {
-		p.slow.Add(namespace, time.Now())
-	}
-}
-
-func (p *Pool) isSlow(namespace string) bool {
-	last, ok := p.slow.Get(namespace)
-	return ok && time.Since(last.(time.Time)) < slowFor
-}
-
 // yields reports whether a namespace that uses fewer shares of a registry waits for one, and can take it. It goes
 // first: otherwise, namespaces with many waiting tasks, which look for a free share more often, would take every share.
 func (p *Pool) yields(registry, namespace string) bool {
 	own := p.inUse[limit{registry: registry, namespace: namespace}]
 	for other := range p.waiting[registry] {
-		if p.inUse[limit{namespace: other}] < perNamespace &&
-			(!p.isSlow(other) || p.inUse[limit{slow: true}] < slowReaders) &&
-			p.inUse[limit{registry: registry, namespace: other}] < own {
+		if p.inUse[limit{registry: registry, namespace: other}] < own && p.queue.MayTake(other) {
 			return true
 		}
 	}

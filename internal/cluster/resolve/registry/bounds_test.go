@@ -177,9 +177,9 @@ func TestPoolTakesTurns(t *testing.T) {
 func TestPoolDoesNotWaitForStalledReads(t *testing.T) {
 	pool := NewPool(PoolOptions{})
 	begin := func(namespace, image string) (*attempt, bool) {
-		asked := Target{Stack: types.NamespacedName{Namespace: namespace, Name: image}, Image: image}
-		pool.Read(asked)
-		return pool.begin(key{stack: asked.Stack})
+		pool.Read(Target{Stack: types.NamespacedName{Namespace: namespace, Name: image}, Image: image})
+		of, _ := pool.queue.Get()
+		return pool.begin(of)
 	}
 	var held []*attempt
 	for _, image := range []string{"quay.io/a", "quay.io/b"} {
@@ -189,8 +189,9 @@ func TestPoolDoesNotWaitForStalledReads(t *testing.T) {
 	begin("stalled", "quay.io/waits")
 	for _, one := range held {
 		one.release()
+		pool.queue.Done(one.key)
 	}
-	for i := range perNamespace {
+	for i := range perNamespace - 1 { // the task that waits has a place of its own
 		begin("stalled", fmt.Sprintf("stall-%d.example.com/a", i))
 	}
 	for _, image := range []string{"quay.io/a", "quay.io/b"} {

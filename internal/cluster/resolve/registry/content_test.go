@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve/registry/failure"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/share"
 )
 
 // blobs is a repository in memory.
@@ -334,4 +336,22 @@ func (a *arriving) Read([]byte) (int, error) {
 	a.reached <- struct{}{}
 	<-a.until
 	return 0, io.EOF
+}
+
+// TestPanickedDecoder checks that a decoder that panicked is not used for another layer.
+func TestPanickedDecoder(t *testing.T) {
+	before := decoders
+	defer func() { decoders = before }()
+	decoders = &sync.Pool{}
+	random := make([]byte, 2*atHand)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(random)
+	layer := zstandard(t, bytes.NewReader(append(rawHeader("padding", '0', "00010000000\x00"), random...)))
+	content := io.MultiReader(bytes.NewReader(layer[:atHand+1]), nil) // its end panics
+	err := share.Recovered(func() {
+		_, err := fileInLayer(t.Context(), content, "config.yaml")
+		t.Error("no panic", err)
+	})
+	if err == nil || decoders.Get() != nil {
+		t.Errorf("the decoder is kept after: %v", err)
+	}
 }

@@ -68,11 +68,13 @@ func fileInLayer(ctx context.Context, content io.Reader, file string) ([]byte, e
 	case err != nil:
 		return nil, &LabelError{Label: LabelLayer, Err: err}
 	}
-	defer done()
+	panicked := true
+	defer func() { done(!panicked) }()
 	data, err := fileIn(&boundedReader{
 		ctx: ctx, reader: unpacked, left: maxUnpacked,
 		exceeded: fmt.Errorf("%w; %s", tooLarge("unpacked layer", maxUnpacked), useBase64),
 	}, file)
+	panicked = false
 	var limit *limitError
 	switch {
 	case err == nil:
@@ -88,7 +90,7 @@ func fileInLayer(ctx context.Context, content io.Reader, file string) ([]byte, e
 }
 
 // unpack detects the compression of a layer by its first bytes, and decompresses the layer.
-func unpack(ctx context.Context, content io.Reader) (io.Reader, func(), error) {
+func unpack(ctx context.Context, content io.Reader) (io.Reader, func(intact bool), error) {
 	buffered := bufio.NewReader(content)
 	start, err := buffered.Peek(4)
 	switch {
@@ -99,11 +101,11 @@ func unpack(ctx context.Context, content io.Reader) (io.Reader, func(), error) {
 		if err != nil {
 			return nil, nil, errUnpack
 		}
-		return reader, func() {}, nil
+		return reader, func(bool) {}, nil
 	case bytes.Equal(start, []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		return unpackZstd(ctx, buffered)
 	default:
-		return buffered, func() {}, nil
+		return buffered, func(bool) {}, nil
 	}
 }
 

@@ -308,3 +308,31 @@ func BenchmarkManyImages(b *testing.B) {
 		}
 	}
 }
+
+// TestMemoryOfHeaders checks the memory of a read that a registry stalls after redirects with headers of many lines. A
+// response keeps the responses that led to it.
+func TestMemoryOfHeaders(t *testing.T) {
+	registry := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for i := range maxHeader / 9 {
+			w.Header()[fmt.Sprintf("%x", i)] = []string{""}
+		}
+		if hops := len(r.URL.Path); hops <= maxRedirects {
+			w.Header().Set("Location", "/"+strings.Repeat("a", hops))
+			w.WriteHeader(http.StatusTemporaryRedirect)
+		}
+	}))
+	defer registry.Close()
+	host := strings.TrimPrefix(registry.URL, "http://")
+	client := http.Client{Transport: newTransport(Options{Insecure: []string{host}})}
+	runtime.GC()
+	before := heap()
+	response, err := client.Get(registry.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	runtime.GC()
+	if kept := heap(); redirects(response.Request) != maxRedirects || kept > before+8<<20 {
+		t.Errorf("a response after %d redirects needs more than %d bytes, then %d", redirects(response.Request), before, kept)
+	}
+}

@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/lru"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/resolve/registry/mirror"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/share"
@@ -72,7 +71,6 @@ type Pool struct {
 	busy    map[string]int            // number of tasks that wait for their share, by namespace
 	waiting map[string]map[string]int // number of tasks that wait for their share, by registry and namespace
 	kept    map[string]*kept          // by namespace
-	slow    *lru.Cache                // namespace → time of the end of its last slow read
 }
 
 // key identifies a task.
@@ -93,11 +91,9 @@ const (
 	compareTag
 )
 
-// limit identifies a limit of concurrent reads: for a registry, for a namespace, for a registry and a namespace, or for
-// all slow namespaces together.
+// limit identifies a limit of concurrent reads: for a registry, or for a registry and a namespace.
 type limit struct {
 	registry, namespace string
-	slow                bool
 }
 
 func namespaceOf(of key) string { return of.stack.Namespace }
@@ -111,7 +107,7 @@ func NewPool(options PoolOptions) *Pool {
 	return &Pool{
 		options: options, queue: share.NewQueue(readers, perNamespace, namespaceOf), reader: New(Options{}),
 		tasks: map[key]*task{}, inUse: map[limit]int{}, busy: map[string]int{},
-		waiting: map[string]map[string]int{}, kept: map[string]*kept{}, slow: lru.New(rememberedSlow),
+		waiting: map[string]map[string]int{}, kept: map[string]*kept{},
 	}
 }
 
@@ -164,12 +160,8 @@ func (p *Pool) Start(ctx context.Context) error {
 func (p *Pool) take(task *task, image string) (release func(), ok bool) {
 	registry := registryOf(image)
 	limits := map[limit]int{
-		{registry: registry}:                                  perRegistry,
-		{namespace: task.stack.Namespace}:                     perNamespace,
+		{registry: registry}: perRegistry,
 		{registry: registry, namespace: task.stack.Namespace}: perRegistryAndNamespace,
-	}
-	if p.isSlow(task.stack.Namespace) {
-		limits[limit{slow: true}] = slowReaders
 	}
 	full := p.yields(registry, task.stack.Namespace)
 	for limit, most := range limits {

@@ -145,13 +145,11 @@ func (p *Pool) handle(ctx context.Context, of key) (news bool) {
 	}
 	var outcome Outcome
 	var whole bool
-	began := time.Now()
 	err := share.Recovered(func() { outcome, whole = p.read(forNamespace(ctx, of.stack.Namespace), now) })
 	if err != nil {
 		p.options.Log.Error(err, "The read of an image panicked", "stack", of.stack.String(), "image", now.image)
 		outcome = Outcome{Err: fmt.Errorf("read image %q: %w", now.image, errDefect)}
 	}
-	p.noteTime(of.stack.Namespace, time.Since(began))
 	now.release()
 	return ctx.Err() == nil && p.conclude(now.task, now.image, outcome, whole)
 }

@@ -14,8 +14,9 @@ import (
 // maxBody is the maximum size, in bytes, of a response body. The largest responses are layers.
 const maxBody = maxLayer + 1<<20
 
-// maxHeader is the maximum size, in bytes, of a response header.
-const maxHeader = 256 << 10
+// maxHeader is the maximum size, in bytes, of a response header. Short lines need 25 times as much memory, and a
+// response keeps the responses that redirected to it.
+const maxHeader = 32 << 10
 
 // maxRedirects bounds the number of redirects that one request follows.
 const maxRedirects = 5

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -33,8 +34,9 @@ var (
 var decoders = &sync.Pool{}
 
 // unpackZstd waits until a window is free. It returns a reader for the unpacked layer, and a function that frees the
-// window again.
-func unpackZstd(ctx context.Context, content io.Reader) (io.Reader, func(), error) {
+// window again. The function keeps the decoder for another layer only if the decoder is intact: a panic can leave it in
+// a state that gives another tenant's layer a wrong content.
+func unpackZstd(ctx context.Context, content io.Reader) (io.Reader, func(intact bool), error) {
 	var start bytes.Buffer
 	size, err := io.Copy(&start, io.LimitReader(content, atHand+1))
 	if err != nil {
@@ -44,9 +46,14 @@ func unpackZstd(ctx context.Context, content io.Reader) (io.Reader, func(), erro
 	if size > atHand {
 		slots = windowsArriving
 	}
-	free, err := slots.Take(ctx, namespaceFrom(ctx))
+	release, err := slots.Take(ctx, namespaceFrom(ctx))
 	if err != nil {
 		return nil, nil, err
+	}
+	began := time.Now()
+	free := func() {
+		release()
+		slots.Worked(namespaceFrom(ctx), time.Since(began))
 	}
 	decoder, err := unusedDecoder()
 	if err == nil {
@@ -56,8 +63,8 @@ func unpackZstd(ctx context.Context, content io.Reader) (io.Reader, func(), erro
 		free()
 		return nil, nil, errUnpack
 	}
-	return decoder, func() {
-		if decoder.Reset(nil) == nil { // the idle decoder keeps no reference to the layer
+	return decoder, func(intact bool) {
+		if intact && decoder.Reset(nil) == nil { // the idle decoder keeps no reference to the layer
 			decoders.Put(decoder)
 		}
 		free()
