@@ -91,6 +91,10 @@ func TestExternalErrors(t *testing.T) {
 			`externalProviders: {inference: [{providerId: a, image: b, secretRefs: {"": {secretKeyRef: {name: s, key: t}}}}]}`,
 			`spec.externalProviders.inference[0].secretRefs[]: a key in a provider's configuration must not be empty: set the key, or remove the entry`,
 		},
+		"an empty reference": {
+			`externalProviders: {inference: [{providerId: a, image: b, secretRefs: {k: {}}}]}`,
+			`spec.externalProviders.inference[0].secretRefs[k].secretKeyRef: required: write {secretKeyRef: {name: <Secret>, key: <key>}}`,
+		},
 		"one variable, two secrets": {
 			`externalProviders: {inference: [{providerId: a.b, image: b, secretRefs: {k: {secretKeyRef: {name: s, key: t}}}}, ` +
 				`{providerId: a-b, image: b, secretRefs: {k: {secretKeyRef: {name: s, key: u}}}}]}`,

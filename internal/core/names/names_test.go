@@ -12,6 +12,9 @@ const hash = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 // Running stacks depend on these names, so they must not change. The golden files of package render show all others.
 func TestObjectNames(t *testing.T) {
 	for want, got := range map[string]string{
+		"my-stack-server-ca":          names.ServerCA("my-stack"),
+		"my-stack-ca-bundle":          names.CABundle("my-stack"),
+		"my-stack-startup":            names.Startup("my-stack"),
 		"my-stack-storage":            names.StorageSecret("my-stack"),
 		"my-stack-storage-01234567":   names.StorageSecretOf("my-stack", hash),
 		"my-stack-config-01234567":    names.ConfigMap("my-stack", hash),
