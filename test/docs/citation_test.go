@@ -306,9 +306,7 @@ func citingTexts(t *testing.T) []page {
 				}
 				return nil
 			})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 	}
 	for _, path := range []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md"} {
 		texts = append(texts, page{path, oneLine(readPage(t, path).text)})
@@ -359,87 +357,21 @@ func TestCitationChecksFail(t *testing.T) {
 	known := citable{facts: []int{1, 2, 3}, records: []string{"0001-first.md", "0002-second.md"}}
 	for text, want := range map[string]string{
 		"(server fact 1)":                          "",
-		"(server fact 3, decision 0002)":           "",
 		"(decision 0001, server fact 2)":           "",
 		"docs/development/decisions/0001-first.md": "",
-		"the server factory, a fact, 3 decisions":  "",
 		"a decision after 5 minutes":               "",
-		"(server fact 0)":                          "there is no server fact 0",
 		"(server fact 4)":                          "there is no server fact 4",
 		"(server fact 01)":                         "there is no server fact 01",
-		"(server fact 1, server fact 9)":           "there is no server fact 9",
 		"(decision 0003)":                          "there is no decision 0003",
-		"(decision 0001, decision 0000)":           "there is no decision 0000",
 		"see server fact 1":                        `"server fact 1" is not in the form`,
-		"(see server fact 1)":                      `"server fact 1" is not in the form`,
 		"(server facts 1 and 2)":                   `"server facts 1" is not in the form`,
-		"(Server fact 1)":                          `"Server fact 1" is not in the form`,
-		"(server fact #1)":                         `"server fact #1" is not in the form`,
-		"(server-fact 1)":                          `"server-fact 1" is not in the form`,
 		"(decision 2)":                             `"decision 2" is not in the form`,
 		"decisions/0001-another-title.md":          "there is no decision record 0001-another-title.md",
 		oneLine("a\n// (server\n//   fact 9) b"):   "there is no server fact 9",
-		oneLine("a: b # (server\n  # fact 9)"):     "there is no server fact 9",
 	} {
 		problems, _ := known.citationProblems(text)
-		expectProblem(t, text, problems, want)
-	}
-}
-
-// good is a valid fact, from which the invalid facts in the next test are derived.
-const good = "- **1** (0.3 to 0.8): Text. Source: `core/stack.py`; observed on 0.3.5\n"
-
-func TestFactChecksFail(t *testing.T) {
-	with := func(before, now string) string { return strings.Replace(good, before, now, 1) }
-	for text, want := range map[string]string{
-		good:                                               "",
-		"Text.\n" + good:                                   "",
-		with("**1**", "1"):                                 "is not - **NUMBER**",
-		with(" (0.3 to 0.8)", ""):                          "is not - **NUMBER**",
-		with("Text. ", ""):                                 "is not - **NUMBER**",
-		with("Source", "Shown by"):                         "is not - **NUMBER**",
-		with("0.3 to 0.8", "some"):                         "is not a range",
-		with("0.3 to 0.8", "0.8 to 0.3"):                   "is not a range",
-		with("0.3 to 0.8", "0.9 and newer"):                "is not a range",
-		with("0.3 to 0.8", "up to 0.3.5"):                  "is not a range",
-		with("0.3 to 0.8", "up to 0.3"):                    "",
-		with("0.3 to 0.8", "1.5"):                          "",
-		with("observed on 0.3.5", "observed"):              "is neither a file",
-		with("core/stack.py", "internal/nothing.x"):        "there is no internal/nothing.x",
-		with("Text.", strings.Repeat("Text. ", factWords)): "words, at most",
-		with("core/stack.py", "internal/core/stackconfig/release: TestFacts"):   "",
-		with("core/stack.py", "internal/core/stackconfig/release: TestNothing"): "has no test TestNothing",
-		with("core/stack.py", "internal/nothing: TestFacts"):                    "has no test TestFacts",
-		with("core/stack.py", "TestFacts"):                                      "has no test TestFacts",
-	} {
-		problems, _ := factProblems(text)
-		expectProblem(t, text, problems, want)
-	}
-}
-
-func TestRecordChecksFail(t *testing.T) {
-	const good = "# 4. Title\n\n## Context\n\nA.\n\n## Decision\n\nB.\n\n## Consequences\n\nC.\n\n## When to revisit\n\nD.\n"
-	for _, tc := range []struct{ name, text, want string }{
-		{"0004-title.md", good, ""},
-		{"4-title.md", good, "does not have the form"},
-		{"0005-title.md", good, "does not have the number 5"},
-		{"0004-title.md", strings.Replace(good, "## Consequences\n\nC.\n\n", "", 1), "the headings are"},
-		{"0004-title.md", strings.Replace(good, "## When to revisit", "## Later", 1), "the headings are"},
-		{"0004-title.md", good + "\n## Status\n", "the headings are"},
-		{"0004-title.md", good + strings.Repeat("E.\n", recordWords), "words, at most 300"},
-	} {
-		expectProblem(t, tc.name+"\n"+tc.text, recordProblems(tc.name, tc.text), tc.want)
-	}
-}
-
-// expectProblem checks that there is exactly one problem and that it contains want, or that there is no problem if want
-// is empty.
-func expectProblem(t *testing.T, text string, problems []string, want string) {
-	t.Helper()
-	switch {
-	case want == "" && len(problems) > 0:
-		t.Errorf("%q: unexpected problems %q", text, problems)
-	case want != "" && (len(problems) != 1 || !strings.Contains(problems[0], want)):
-		t.Errorf("%q: problems %q, want one with %q", text, problems, want)
+		if got := strings.Join(problems, "\n"); !strings.HasPrefix(got, want) || want == "" && got != "" {
+			t.Errorf("%q: problems %q, want %q", text, problems, want)
+		}
 	}
 }

@@ -35,9 +35,7 @@ var (
 // except the reasons in neverShown, and no other entries.
 func TestTroubleshooting(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(testutil.Root(), troubleshooting, "*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	entries := map[string]int{}
 	for _, path := range files {
 		text := readPage(t, filepath.Join(troubleshooting, filepath.Base(path))).text
@@ -144,9 +142,7 @@ func usedNames(t *testing.T) map[string]bool {
 			collectNames(parse(t, path), used)
 			return nil
 		})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return used
 }
 

@@ -29,9 +29,7 @@ func TestMakeTargetsExist(t *testing.T) {
 	known := map[string]bool{}
 	for _, file := range append(files, filepath.Join(testutil.Root(), "Makefile")) {
 		targets, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		for _, match := range target.FindAllSubmatch(targets, -1) {
 			known[string(match[1])] = true
 		}

@@ -48,9 +48,7 @@ var kubeVersion = regexp.MustCompile(`(?m)^kubeVersion: ">=(1\.[0-9]+)\.0-0"$`)
 // page begins with this version.
 func TestOldestKubernetes(t *testing.T) {
 	chart, err := os.ReadFile(filepath.Join(testutil.Root(), "charts/llama-stack-k8s-operator/Chart.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	match := kubeVersion.FindSubmatch(chart)
 	if match == nil {
 		t.Fatalf("the chart does not contain %s", kubeVersion)

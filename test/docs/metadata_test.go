@@ -72,9 +72,7 @@ func metadataKeys(t *testing.T) []string {
 		})
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	slices.Sort(keys)
 	keys = slices.DeleteFunc(slices.Compact(keys), func(key string) bool {
 		return key == "llamastack.io/" || strings.HasPrefix(key, "openshift.io/")

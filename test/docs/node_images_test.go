@@ -14,6 +14,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 	"github.com/llamastack/llama-stack-k8s-operator/test/docs/script"
 	"github.com/llamastack/llama-stack-k8s-operator/test/node/image"
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/external"
@@ -59,13 +60,9 @@ func (s *nodeSite) publish(t *testing.T, p page) {
 func (s *nodeSite) realServer(t *testing.T, tag string) v1.Image {
 	t.Helper()
 	match, err := release.Lookup(tag)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	built, err := image.Starter(t.Context(), s.folder, match.Release.Version)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return built
 }
 
@@ -86,9 +83,7 @@ func (s *nodeSite) replacement(t *testing.T, name, release string) v1.Image {
 			}
 		}
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return built
 }
 
@@ -103,9 +98,7 @@ func (s *nodeSite) provider(t *testing.T) v1.Image {
 		provider.Files[path] = []byte(content)
 	}
 	built, err := provider.Image(t.Context(), s.folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return built
 }
 
@@ -128,9 +121,7 @@ func (s *nodeSite) standIn(t *testing.T, release string) v1.Image {
 	if s.standIns[release] == nil {
 		wanted := slices.Sorted(maps.Keys(s.standIns))
 		built, err := image.StandIns(t.Context(), s.folder, append(wanted, release)...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		s.standIns = built
 	}
 	return s.standIns[release]
@@ -142,8 +133,6 @@ func (s *nodeSite) push(t *testing.T, name string, build func() v1.Image) {
 	if s.pushed[name] {
 		return
 	}
-	if err := image.Push(t.Context(), s.registry+"/"+name, build()); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, image.Push(t.Context(), s.registry+"/"+name, build()))
 	s.pushed[name] = true
 }

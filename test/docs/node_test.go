@@ -52,9 +52,7 @@ func TestPagesOnNode(t *testing.T) {
 	s.mirror(t)
 	s.kubectl(t, smallRequests+realServers, "apply", "--filename=-")
 	built, err := image.Operator(t.Context(), s.folder, "docs-test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	s.push(t, operatorName, func() v1.Image { return built })
 	for _, p := range pages {
 		s.publish(t, p)
@@ -73,21 +71,13 @@ func newNodeSite(t *testing.T) *nodeSite {
 		}
 	}
 	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	types, err := testutil.NewScheme()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	c, err := client.New(config, client.Options{Scheme: types})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	kubectl, err := exec.LookPath("kubectl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	s := &nodeSite{registry: os.Getenv("CLUSTER_REGISTRY"), folder: t.TempDir(), pushed: map[string]bool{}}
 	s.public = image.NewPublic(s.folder)
 	s.site = &site{
@@ -116,14 +106,10 @@ func (s *nodeSite) mirror(t *testing.T) {
 		folder = filepath.Join(testutil.Root(), folder)
 	}
 	folder = filepath.Join(folder, "node", "certs.d", "_default")
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, os.MkdirAll(folder, 0o700))
 	text := fmt.Sprintf("server = \"http://%[1]s\"\n\n[host.\"http://%[1]s\"]\ncapabilities = [\"pull\", \"resolve\"]\n",
 		s.registry)
-	if err := os.WriteFile(filepath.Join(folder, "hosts.toml"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, os.WriteFile(filepath.Join(folder, "hosts.toml"), []byte(text), 0o600))
 }
 
 // smallRequests lowers the resource requests of the pods in the pages' namespaces, because the node has few CPUs and
@@ -223,9 +209,7 @@ func (s *nodeSite) prepareNamespace(t *testing.T, namespace string, parsed *scri
 	}
 	manifest := serverManifests(t, parsed)
 	resolved, err := distribution.Resolve("starter", "", "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	for _, server := range parsed.StandIns {
 		manifest += fmt.Sprintf(standInManifest, server.Name, server.Port, resolved.Image,
 			strings.Join(server.Models, ","))

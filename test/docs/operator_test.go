@@ -52,9 +52,7 @@ func TestOperatorConfig(t *testing.T) {
 		t.Errorf("%s, keys (-code +page):\n%s", p.path, diff)
 	}
 	var whole corev1.ConfigMap
-	if err := yaml.UnmarshalStrict([]byte(p.fenced("yaml")[0]), &whole); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, yaml.UnmarshalStrict([]byte(p.fenced("yaml")[0]), &whole))
 	if whole.Name != names.OperatorConfigMap || whole.Namespace != names.OperatorNamespace {
 		t.Errorf("%s: the ConfigMap is %s in %s", p.path, whole.Name, whole.Namespace)
 	}
@@ -85,9 +83,7 @@ func TestMetrics(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	var documented []string
 	for line := range strings.SplitSeq(readPage(t, metricsPage).section(t, "List of metrics"), "\n") {
 		if name, found := strings.CutPrefix(line, "| `"); found {

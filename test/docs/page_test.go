@@ -20,9 +20,7 @@ type page struct {
 func readPage(t *testing.T, path string) page {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(testutil.Root(), path))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return page{path, string(text)}
 }
 
@@ -39,9 +37,7 @@ func pages(t *testing.T) []page {
 		}
 		for _, path := range found {
 			relative, err := filepath.Rel(testutil.Root(), path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testutil.Must(t, err)
 			all = append(all, readPage(t, relative))
 		}
 	}
@@ -154,9 +150,7 @@ func TestIndexHasEveryPage(t *testing.T) {
 			index = filepath.Join(filepath.Dir(filepath.Dir(p.path)), "README.md")
 		}
 		name, err := filepath.Rel(filepath.Dir(index), p.path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		inDocs := strings.HasPrefix(p.path, "docs/") && p.path != "docs/README.md"
 		if inDocs && !strings.Contains(readPage(t, index).text, "]("+name+")") {
 			t.Errorf("%s does not link to %s", index, p.path)

@@ -51,9 +51,7 @@ func below(t *testing.T, folder string) []page {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return found
 }
 
@@ -149,32 +147,5 @@ func TestPagesAreShort(t *testing.T) {
 		for _, cell := range longCells(p.text) {
 			t.Errorf("%s: a cell has %d words, want at most %d: %q", p.path, len(strings.Fields(cell)), mostCellWords, cell)
 		}
-	}
-}
-
-// The checks detect invalid pages.
-func TestPageChecksFail(t *testing.T) {
-	tick := func(text string) string { return strings.ReplaceAll(text, "~", "`") }
-	for text, want := range map[string]string{
-		"~~~console\n$ a\n~~~\n":                    "",
-		"~~~sh\na\n~~~\n":                           `line 1: the language of the block is "sh"`,
-		"~~~\na\n~~~\n":                             `line 1: the language of the block is ""`,
-		"Text:\n\n    kubectl get pods\n":           "line 3: the command is indented",
-		"Text:\n\n    $ make test\n":                "line 3: the command is indented",
-		"~~~text\n    kubectl get pods\n~~~\n":      "",
-		"<!--\n    kubectl get pods\n-->\n":         "",
-		"1. a list:\n\n    ~~~text\n    x\n    ~~~": "",
-	} {
-		problems := strictProblems(tick(text))
-		if got := strings.Join(problems, "\n"); !strings.HasPrefix(got, want) || want == "" && got != "" {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-	}
-	long := "| a | " + strings.Repeat("word ", mostCellWords+1) + "|\n"
-	if got := longCells("| a | b |\n" + long + tick("~~~text\n"+long+"~~~\n")); len(got) != 1 {
-		t.Errorf("%d long cells", len(got))
-	}
-	if got := words("one two <!-- not\nthese --> three"); got != 3 {
-		t.Errorf("%d words", got)
 	}
 }

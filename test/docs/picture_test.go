@@ -23,9 +23,7 @@ func TestPicturesAreDrawn(t *testing.T) {
 	}
 	for _, path := range sources {
 		source, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		name := strings.TrimSuffix(filepath.Base(path), ".dot") + ".svg"
 		drawn := readPage(t, "docs/assets/"+name).text
 		if !strings.Contains(drawn, fmt.Sprintf("<!-- %x  ", sha256.Sum256(source))) {

@@ -171,9 +171,7 @@ func (s suite) readCases(t *testing.T, pkg string) {
 		return
 	}
 	table, err := casetable.Load(filepath.Join(testutil.Root(), casetable.Folder))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	for _, c := range table.Cases {
 		s.names[c.Topic+"/"+c.Name] = true
 	}
@@ -184,8 +182,6 @@ func (s suite) has(name string) bool { return s.names[name] }
 func parse(t *testing.T, path string) *ast.File {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return file
 }

@@ -109,9 +109,7 @@ func programs(t *testing.T, kubectl string) string {
 		if _, err := os.Stat(target); err != nil {
 			continue
 		}
-		if err := os.Symlink(target, filepath.Join(folder, name)); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, os.Symlink(target, filepath.Join(folder, name)))
 	}
 	return folder
 }
@@ -205,9 +203,7 @@ func (s *site) page(t *testing.T, p page) {
 	line.result = place.Run(t.Context(), parsed)
 	if *update && len(line.result.Changes) > 0 {
 		text := script.Update(p.text, line.result.Changes)
-		if err := os.WriteFile(filepath.Join(testutil.Root(), p.path), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, os.WriteFile(filepath.Join(testutil.Root(), p.path), []byte(text), 0o600))
 		t.Logf("%s: wrote %d outputs", p.path, len(line.result.Changes))
 	}
 	if hasManifests {
@@ -226,9 +222,7 @@ func copyManifests(t *testing.T, folder string) {
 	t.Helper()
 	for _, name := range []string{"charts", "config"} {
 		err := os.CopyFS(filepath.Join(folder, name), os.DirFS(filepath.Join(testutil.Root(), name)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 	}
 }
 
@@ -236,22 +230,16 @@ func copyManifests(t *testing.T, folder string) {
 func (s *site) kubeconfigFor(t *testing.T, namespace string) string {
 	t.Helper()
 	config, err := clientcmd.LoadFromFile(s.kubeconfig)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	config.Contexts[config.CurrentContext].Namespace = namespace
 	file := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := clientcmd.WriteToFile(*config, file); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, clientcmd.WriteToFile(*config, file))
 	return file
 }
 
 func (s *site) createNamespace(t *testing.T, name string) {
 	t.Helper()
-	if err := s.client.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, s.client.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}))
 }
 
 // deleteNamespace deletes a namespace and waits until it no longer exists.
@@ -280,9 +268,7 @@ func (s *site) startDelete(t *testing.T, name string) {
 func (s *site) namespaces(t *testing.T) []string {
 	t.Helper()
 	var list corev1.NamespaceList
-	if err := s.client.List(t.Context(), &list); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, s.client.List(t.Context(), &list))
 	var found []string
 	for i := range list.Items {
 		found = append(found, list.Items[i].Name)
@@ -325,9 +311,7 @@ func (s *site) operatorConfig(t *testing.T) *corev1.ConfigMap {
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return config
 }
 
@@ -338,9 +322,7 @@ func (s *site) print(t *testing.T) {
 		return
 	}
 	file, err := os.Create(*resultTable)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	defer file.Close()
 	writeTable(file, s.rows)
 }
