@@ -88,7 +88,8 @@ func TestYAML(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `# \u202e` + "\n" + `a: "b \u202ec"` + "\n" + `"\u2066d":` + "\n" + `- "e\n\u2069\n"` + "\n---\n" + `f: "g\u00ad\U000E0041"` + "\n"
+	const want = `# \u202e` + "\n" + `a: "b \u202ec"` + "\n" + `"\u2066d":` + "\n" + `- "e\n\u2069\n"` +
+		"\n---\n" + `f: "g\u00ad\U000E0041"` + "\n"
 	if got := visible.Text(string(quoted)); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
