@@ -20,6 +20,7 @@ var forms = []struct {
 	pattern     *regexp.Regexp
 	replacement string
 }{
+	{regexp.MustCompile(`(?i)\b((?:proxy-)?authorization|(?:set-)?cookie):\s*[^\s"'\\][^"'\\\r\n]*`), "$1: " + Mark},
 	{regexp.MustCompile(`(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{6,}`), "$1 " + Mark},
 	{regexp.MustCompile(`\beyJ[A-Za-z0-9._-]{10,}`), Mark},
 	{regexp.MustCompile(`\bdapi[A-Za-z0-9]{10,}`), Mark},
@@ -37,7 +38,7 @@ var forms = []struct {
 
 const (
 	// credentialName matches a name that ends with a word for a credential.
-	credentialName = `[\w.-]*(?:password|passwd|passphrase|passcode|\bpass|\bpwd|\bpsw|\bpin|\bsig|\bsas|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|` +
+	credentialName = `[\w.-]*(?:password|passwd|passphrase|passcode|\bpass|\bpwd|\bpsw|\bpin|\bsig|signature|\bsas|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|` +
 		`credential|authorization|cookie)s?`
 	// someValue matches a value with or without quotes. The closing quote can be missing.
 	someValue = `(\\?"(?:[^"\\]|\\[^"])*\\?"|'[^']*'|\\?["']?[^\s"',;&]+)`

@@ -84,8 +84,8 @@ func complete(text []byte) int {
 }
 
 // shown returns a text in which each hidden character is replaced with its escape sequence in JSON, so that JSON keeps
-// its meaning. Tabs and line breaks do not change, and neither does U+0085, which is a line break that YAML permits. Other
-// control characters do not occur in YAML.
+// its meaning. Tabs and line breaks do not change, and neither does U+0085, which is a line break that YAML permits.
+// Other control characters do not occur in YAML.
 func shown(text []byte, isHidden func(rune) bool) []byte {
 	if bytes.IndexFunc(text, func(r rune) bool { return isHidden(r) || r == utf8.RuneError }) < 0 {
 		return text

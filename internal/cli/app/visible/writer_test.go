@@ -83,7 +83,8 @@ func TestYAML(t *testing.T) {
 	const text = "---\n# \u202e\na: b \u202ec\n\u2066d:\n  - |\n    e\n    \u2069\n---\nf: g\u00ad\U000e0041\n"
 	quoted, err := visible.YAML([]byte(text))
 	testutil.Must(t, err)
-	const want = `# \u202e` + "\n" + `a: "b \u202ec"` + "\n" + `"\u2066d":` + "\n" + `- "e\n\u2069\n"` + "\n---\n" + `f: "g\u00ad\U000E0041"` + "\n"
+	const want = `# \u202e` + "\n" + `a: "b \u202ec"` + "\n" + `"\u2066d":` + "\n" + `- "e\n\u2069\n"` +
+		"\n---\n" + `f: "g\u00ad\U000E0041"` + "\n"
 	if got := visible.Text(string(quoted)); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
