@@ -20,6 +20,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/apply"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/stub"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 const (
@@ -131,7 +132,8 @@ func TestSetRevertsDrift(t *testing.T) {
 		{"injected container", `{"spec":{"template":{"spec":{"containers":[{"name":"sidecar","image":"s"}]}}}}`, apply.Unchanged},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			must(t, b.client.Patch(t.Context(), deployment, client.RawPatch(types.StrategicMergePatchType, []byte(tc.patch))))
+			patch := client.RawPatch(types.StrategicMergePatchType, []byte(tc.patch))
+			testutil.Must(t, b.client.Patch(t.Context(), deployment, patch))
 			if got := b.apply(t, b.child(t, deploymentText)); got[0] != tc.want {
 				t.Errorf("%s, want %s", got[0], tc.want)
 			}
@@ -198,7 +200,7 @@ func TestCheckOwnership(t *testing.T) {
 			b := newBench(t)
 			foreign := b.child(t, serviceText)
 			tc.foreign(b, foreign)
-			must(t, b.client.Create(t.Context(), foreign))
+			testutil.Must(t, b.client.Create(t.Context(), foreign))
 			found, err := b.applier.CheckOwnership(t.Context(), b.owner,
 				[]*unstructured.Unstructured{b.child(t, configText), b.child(t, serviceText)})
 			if tc.want == "" {
@@ -215,9 +217,9 @@ func TestCheckOwnership(t *testing.T) {
 				}
 				return
 			}
-			must(t, err)
+			testutil.Must(t, err)
 			applied, err := b.applier.Set(t.Context(), b.owner, found)
-			must(t, err)
+			testutil.Must(t, err)
 			if applied[1].Outcome != tc.want {
 				t.Errorf("%s, want %s", applied[1].Outcome, tc.want)
 			}
@@ -240,7 +242,7 @@ func TestCheckOwnershipOfAnImmutableName(t *testing.T) {
 			b := newBench(t)
 			taken := b.child(t, configText)
 			change(taken)
-			must(t, b.client.Create(t.Context(), taken))
+			testutil.Must(t, b.client.Create(t.Context(), taken))
 			_, err := b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{b.child(t, configText)})
 			if taken, ok := errors.AsType[*apply.OwnershipConflict](err); !ok || taken.Name != "my-config-1" ||
 				taken.Differs != (name == "different data") {
@@ -257,12 +259,11 @@ func TestMigrateFieldOwnership(t *testing.T) {
 	b := newBench(t)
 	before := b.child(t, deploymentText)
 	before.SetAnnotations(map[string]string{"stale-by-update": "x"})
-	must(t, b.client.Create(t.Context(), before, client.FieldOwner("old")))
+	testutil.Must(t, b.client.Create(t.Context(), before, client.FieldOwner("old")))
 	stale := object(t, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: my, annotations: {stale-by-apply: x}}}`)
-	stale.SetNamespace(b.owner.Namespace)
-	must(t, b.client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(stale), client.FieldOwner("my")))
+	b.applyAs(t, "my", stale)
 	patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"theirs":"x"}}}`))
-	must(t, b.client.Patch(t.Context(), b.get(t, deployments, "my"), patch, client.FieldOwner("somebody")))
+	testutil.Must(t, b.client.Patch(t.Context(), b.get(t, deployments, "my"), patch, client.FieldOwner("somebody")))
 
 	b.apply(t, b.child(t, deploymentText))
 	if writes := b.counter.take(); writes != 2 {
@@ -279,7 +280,7 @@ func TestMigrateFieldOwnership(t *testing.T) {
 	}
 	// After the takeover, a manager that uses the old name is no longer treated as a predecessor.
 	patch = client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"later":"x"}}}`))
-	must(t, b.client.Patch(t.Context(), live, patch, client.FieldOwner("old")))
+	testutil.Must(t, b.client.Patch(t.Context(), live, patch, client.FieldOwner("old")))
 	if got := b.apply(t, b.child(t, deploymentText)); got[0] != apply.Unchanged {
 		t.Errorf("%s, want unchanged", got[0])
 	}
@@ -292,13 +293,13 @@ func TestMigrateFieldOwnership(t *testing.T) {
 	}
 	live.SetManagedFields(entries)
 	live.SetAnnotations(map[string]string{"theirs": "x", "later": "y"}) // a change to timestamps alone is ignored
-	must(t, b.client.Update(t.Context(), live, client.FieldOwner("old")))
+	testutil.Must(t, b.client.Update(t.Context(), live, client.FieldOwner("old")))
 	b.owner.PredecessorsUntil = metav1.NewTime(time.Now().Add(-time.Minute))
 	b.apply(t, b.child(t, deploymentText))
 	if diff := cmp.Diff(map[string]string{"theirs": "x"}, b.get(t, deployments, "my").GetAnnotations()); diff != "" {
 		t.Errorf("annotations after the downgrade and the upgrade (-want +got):\n%s", diff)
 	}
-	must(t, b.client.Patch(t.Context(), b.get(t, deployments, "my"), patch, client.FieldOwner("old")))
+	testutil.Must(t, b.client.Patch(t.Context(), b.get(t, deployments, "my"), patch, client.FieldOwner("old")))
 	if got := b.apply(t, b.child(t, deploymentText)); got[0] != apply.Unchanged {
 		t.Errorf("%s after the downgrade and the upgrade, want unchanged", got[0])
 	}
@@ -311,13 +312,12 @@ func TestTakeOverAgain(t *testing.T) {
 	for name, writes := range map[string]func(*testing.T, *bench){
 		"the predecessor applies": func(t *testing.T, b *bench) {
 			stale := object(t, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: my, annotations: {stale: x}}}`)
-			stale.SetNamespace(b.owner.Namespace)
-			must(t, b.client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(stale), client.FieldOwner("my")))
+			b.applyAs(t, "my", stale)
 		},
 		"the predecessor replaces": func(t *testing.T, b *bench) {
 			live := b.get(t, deployments, "my")
 			live.SetAnnotations(map[string]string{"stale": "x"})
-			must(t, b.client.Update(t.Context(), live, client.FieldOwner("old")))
+			testutil.Must(t, b.client.Update(t.Context(), live, client.FieldOwner("old")))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -333,9 +333,9 @@ func TestTakeOverAgain(t *testing.T) {
 			writes(t, b)
 
 			inHand := b.get(t, deployments, "my")
-			must(t, apply.TakeOver("Deployment", inHand, b.owner, manager))
+			testutil.Must(t, apply.TakeOver("Deployment", inHand, b.owner, manager))
 			desired, err := b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{wanted()})
-			must(t, err)
+			testutil.Must(t, err)
 			for where, got := range map[string]client.Object{
 				"in the cluster": b.get(t, deployments, "my"), "from CheckOwnership": desired[0].Live,
 				"from TakeOver": inHand,
@@ -386,13 +386,13 @@ spec:
 	back := b.get(t, deployments, "my")
 	back.Object["spec"] = old.Object["spec"]
 	back.SetAnnotations(map[string]string{"elsewhere": "x"})
-	must(t, b.client.Update(t.Context(), back, client.FieldOwner("rollout")))
+	testutil.Must(t, b.client.Update(t.Context(), back, client.FieldOwner("rollout")))
 	patch := client.RawPatch(types.StrategicMergePatchType, []byte(`{"spec":{"template":{"metadata":{"annotations":{"theirs":"x"}}}}}`))
-	must(t, b.client.Patch(t.Context(), back, patch, client.FieldOwner("somebody")))
+	testutil.Must(t, b.client.Patch(t.Context(), back, patch, client.FieldOwner("somebody")))
 
 	wanted := b.child(t, text("2", "two"))
 	objects, err := b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{wanted})
-	must(t, err)
+	testutil.Must(t, err)
 	root, mark := []any{"spec", "template"}, []any{"metadata", "annotations", "mark"}
 	for range 2 { // there is no field to reclaim the second time
 		b.counter.take()
@@ -428,8 +428,8 @@ spec:
 func TestMigrateVolumeClaim(t *testing.T) {
 	b := newBench(t)
 	before := b.child(t, claimText)
-	must(t, unstructured.SetNestedField(before.Object, "slow", "spec", "storageClassName"))
-	must(t, b.client.Create(t.Context(), before, client.FieldOwner("old")))
+	testutil.Must(t, unstructured.SetNestedField(before.Object, "slow", "spec", "storageClassName"))
+	testutil.Must(t, b.client.Create(t.Context(), before, client.FieldOwner("old")))
 	retained := b.child(t, claimText)
 	retained.SetOwnerReferences(nil)
 	b.apply(t, retained)
@@ -467,10 +467,10 @@ func TestStaleCache(t *testing.T) {
 		t.Errorf("written again while the cache lags behind: %s", got[0])
 	}
 
-	must(t, b.client.Delete(t.Context(), old))
+	testutil.Must(t, b.client.Delete(t.Context(), old))
 	changed.SetAnnotations(map[string]string{"more": "y"})
 	found, err := b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{changed})
-	must(t, err)
+	testutil.Must(t, err)
 	if _, err := b.applier.Set(t.Context(), b.owner, found); !apierrors.IsConflict(err) {
 		t.Errorf("apply to a deleted object: %v, want a conflict", err)
 	}
@@ -528,16 +528,16 @@ func TestPrune(t *testing.T) {
 		foreign, unlabeled, named(configText, "kept"), named(configText, "old"), named(serviceText, "old"),
 		named(claimText, "old"),
 	} {
-		must(t, b.client.Create(t.Context(), object))
+		testutil.Must(t, b.client.Create(t.Context(), object))
 	}
 	keep := func(child apply.Child) bool { return child.Name == "kept" }
 	kinds := []schema.GroupVersionKind{configMaps, services, claims, deployments}
-	must(t, b.applier.Prune(t.Context(), b.owner, kinds, keep))
+	testutil.Must(t, b.applier.Prune(t.Context(), b.owner, kinds, keep))
 	var found []string
 	for _, kind := range []schema.GroupVersionKind{configMaps, services} {
 		var left unstructured.UnstructuredList
 		left.SetGroupVersionKind(kind)
-		must(t, b.client.List(t.Context(), &left, client.InNamespace(b.owner.Namespace)))
+		testutil.Must(t, b.client.List(t.Context(), &left, client.InNamespace(b.owner.Namespace)))
 		for i := range left.Items {
 			found = append(found, left.Items[i].GetName())
 		}
@@ -575,7 +575,7 @@ func TestRecall(t *testing.T) {
 		t.Helper()
 		b.restart(t)
 		b.counter.reads.Store(0)
-		must(t, b.applier.Recall(t.Context(), b.owner, []*unstructured.Unstructured{wanted}, digests))
+		testutil.Must(t, b.applier.Recall(t.Context(), b.owner, []*unstructured.Unstructured{wanted}, digests))
 		outcomes = b.apply(t, wanted)
 		return b.counter.reads.Load(), outcomes
 	}

@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/apply"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 const manager = "tester"
@@ -15,10 +16,10 @@ const manager = "tester"
 func object(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()
 	result := &unstructured.Unstructured{}
-	must(t, yaml.UnmarshalStrict([]byte(text), &result.Object))
+	testutil.Must(t, yaml.UnmarshalStrict([]byte(text), &result.Object))
 	data, err := result.MarshalJSON()
-	must(t, err)
-	must(t, result.UnmarshalJSON(data))
+	testutil.Must(t, err)
+	testutil.Must(t, result.UnmarshalJSON(data))
 	return result
 }
 
@@ -70,7 +71,7 @@ spec:
 func setField(value any, path ...string) func(*testing.T, *unstructured.Unstructured) {
 	return func(t *testing.T, u *unstructured.Unstructured) {
 		t.Helper()
-		must(t, unstructured.SetNestedField(u.Object, value, path...))
+		testutil.Must(t, unstructured.SetNestedField(u.Object, value, path...))
 	}
 }
 
@@ -78,13 +79,13 @@ func changeContainer(change func(map[string]any)) func(*testing.T, *unstructured
 	return func(t *testing.T, u *unstructured.Unstructured) {
 		t.Helper()
 		containers, _, err := unstructured.NestedSlice(u.Object, "spec", "containers")
-		must(t, err)
+		testutil.Must(t, err)
 		last, ok := containers[len(containers)-1].(map[string]any)
 		if !ok {
 			t.Fatal("no container")
 		}
 		change(last)
-		must(t, unstructured.SetNestedSlice(u.Object, containers, "spec", "containers"))
+		testutil.Must(t, unstructured.SetNestedSlice(u.Object, containers, "spec", "containers"))
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/apply"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // TestLookupOfNewChildren checks that the lookup of a new child causes at most one read, and no read if the cache
@@ -40,7 +41,7 @@ func TestLookupOfExistingChildren(t *testing.T) {
 	foreign := b.child(t, serviceText)
 	foreign.SetOwnerReferences(nil)
 	foreign.SetLabels(nil)
-	must(t, b.client.Create(t.Context(), foreign))
+	testutil.Must(t, b.client.Create(t.Context(), foreign))
 	b.applier = b.newApplier(t, b.client.Scheme(), behind{b.client})
 	reads := b.countReads()
 	_, err := b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{b.child(t, serviceText)})
@@ -61,7 +62,7 @@ func TestLookupOfAServiceAccount(t *testing.T) {
 	foreign := account.DeepCopy()
 	foreign.SetOwnerReferences(nil)
 	foreign.SetLabels(nil)
-	must(t, b.client.Create(t.Context(), foreign))
+	testutil.Must(t, b.client.Create(t.Context(), foreign))
 	refused := func(what string, wanted ...*unstructured.Unstructured) {
 		t.Helper()
 		_, err := b.applier.CheckOwnership(t.Context(), b.owner, wanted)
@@ -143,10 +144,10 @@ func TestSetOfANewlyTakenName(t *testing.T) {
 		t.Run(kind.Kind, func(t *testing.T) {
 			b := newBench(t)
 			found, err := b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{b.child(t, text)})
-			must(t, err)
+			testutil.Must(t, err)
 			foreign := b.child(t, text) // the same fields: an apply would cause no conflict
 			foreign.SetOwnerReferences(nil)
-			must(t, b.client.Create(t.Context(), foreign))
+			testutil.Must(t, b.client.Create(t.Context(), foreign))
 			before := b.get(t, kind, foreign.GetName())
 			if _, err := b.applier.Set(t.Context(), b.owner, found); !apierrors.IsConflict(err) {
 				t.Errorf("Set: %v, want a conflict", err)
@@ -165,10 +166,10 @@ func TestSetWithoutLookup(t *testing.T) {
 	foreign := b.child(t, configText)
 	foreign.SetOwnerReferences(nil)
 	foreign.SetLabels(nil)
-	must(t, b.client.Create(t.Context(), foreign))
+	testutil.Must(t, b.client.Create(t.Context(), foreign))
 	b.applier = b.newApplier(t, b.client.Scheme(), behind{b.client})
 	found, err := b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{b.child(t, configText)})
-	must(t, err)
+	testutil.Must(t, err)
 	if _, err := b.applier.Set(t.Context(), b.owner, found); !apierrors.IsConflict(err) {
 		t.Errorf("Set: %v, want a conflict", err)
 	}
@@ -244,9 +245,9 @@ func TestAnswerWithoutContent(t *testing.T) {
 	b := newBench(t)
 	found, err := b.applier.CheckOwnership(t.Context(), b.owner,
 		[]*unstructured.Unstructured{b.child(t, configText), b.child(t, serviceText)})
-	must(t, err)
+	testutil.Must(t, err)
 	set, err := b.applier.Set(t.Context(), b.owner, found)
-	must(t, err)
+	testutil.Must(t, err)
 	for i, kind := range []schema.GroupVersionKind{configMaps, services} {
 		got, live := set[i].Object, b.get(t, kind, found[i].Wanted.GetName())
 		if got.GetUID() != live.GetUID() || got.GetResourceVersion() != live.GetResourceVersion() ||
@@ -254,7 +255,7 @@ func TestAnswerWithoutContent(t *testing.T) {
 			t.Errorf("%s: answer %v, want the metadata of %v", kind.Kind, got, live)
 		}
 		content, err := set[i].Content()
-		must(t, err)
+		testutil.Must(t, err)
 		_, whole := content.Object["spec"]
 		if kind == configMaps {
 			_, whole = content.Object["data"]
@@ -262,19 +263,5 @@ func TestAnswerWithoutContent(t *testing.T) {
 		if whole != (kind == services) {
 			t.Errorf("%s: answer with content: %t, want %t: %v", kind.Kind, whole, kind == services, got)
 		}
-	}
-}
-
-// TestSetOfAnUnknownField checks that field validation is not needed, because the API server rejects an apply with an
-// unknown field in any case.
-func TestSetOfAnUnknownField(t *testing.T) {
-	b := newBench(t)
-	wanted := b.child(t, serviceText)
-	must(t, unstructured.SetNestedField(wanted.Object, "x", "spec", "selectr"))
-	found, err := b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{wanted})
-	must(t, err)
-	if _, err := b.applier.Set(t.Context(), b.owner, found); err == nil ||
-		!strings.Contains(err.Error(), ".spec.selectr") {
-		t.Errorf("Set: error %v, want an error about the field", err)
 	}
 }

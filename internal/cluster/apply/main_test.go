@@ -82,14 +82,14 @@ func (c *counter) take() int64 { return c.writes.Swap(0) }
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	types, err := testutil.NewScheme()
-	must(t, err)
+	testutil.Must(t, err)
 	admin, err := plane.Client()
-	must(t, err)
+	testutil.Must(t, err)
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "apply-"}}
 	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "my"}}
-	must(t, admin.Create(t.Context(), namespace))
+	testutil.Must(t, admin.Create(t.Context(), namespace))
 	owner.Namespace = namespace.Name
-	must(t, admin.Create(t.Context(), owner))
+	testutil.Must(t, admin.Create(t.Context(), owner))
 	b := &bench{client: admin, counter: &counter{}, owner: apply.Owner{
 		UID: owner.UID, Namespace: owner.Namespace, Name: owner.Name,
 		Labels: map[string]string{"by": "tester", "of": "my"},
@@ -131,7 +131,7 @@ func (b *bench) newApplier(t *testing.T, types *runtime.Scheme, cache client.Rea
 		return b.counter
 	})
 	writer, err := client.New(config, client.Options{Scheme: types})
-	must(t, err)
+	testutil.Must(t, err)
 	if cache == nil {
 		cache = sharing{Reader: b.client, fields: apply.NewSharedFields()}
 	}
@@ -163,9 +163,9 @@ func (b *bench) child(t *testing.T, text string) *unstructured.Unstructured {
 func (b *bench) apply(t *testing.T, wanted ...*unstructured.Unstructured) []apply.Outcome {
 	t.Helper()
 	found, err := b.applier.CheckOwnership(t.Context(), b.owner, wanted)
-	must(t, err)
+	testutil.Must(t, err)
 	applied, err := b.applier.Set(t.Context(), b.owner, found)
-	must(t, err)
+	testutil.Must(t, err)
 	outcomes := make([]apply.Outcome, len(applied))
 	for i := range applied {
 		outcomes[i] = applied[i].Outcome
@@ -173,18 +173,18 @@ func (b *bench) apply(t *testing.T, wanted ...*unstructured.Unstructured) []appl
 	return outcomes
 }
 
+// applyAs applies an object in the owner's namespace as the named manager.
+func (b *bench) applyAs(t *testing.T, manager string, object *unstructured.Unstructured) {
+	t.Helper()
+	object.SetNamespace(b.owner.Namespace)
+	testutil.Must(t, b.client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(object),
+		client.FieldOwner(manager), client.ForceOwnership))
+}
+
 func (b *bench) get(t *testing.T, kind schema.GroupVersionKind, name string) *unstructured.Unstructured {
 	t.Helper()
 	live := &unstructured.Unstructured{}
 	live.SetGroupVersionKind(kind)
-	must(t, b.client.Get(t.Context(), client.ObjectKey{Namespace: b.owner.Namespace, Name: name}, live))
+	testutil.Must(t, b.client.Get(t.Context(), client.ObjectKey{Namespace: b.owner.Namespace, Name: name}, live))
 	return live
-}
-
-// must ends the test with an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

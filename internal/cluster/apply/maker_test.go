@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/apply"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // backup is the manager of a backup tool.
@@ -22,7 +23,7 @@ func (b *bench) restore(t *testing.T, text string) {
 	child := b.child(t, text)
 	child.SetOwnerReferences(nil)
 	child.SetAnnotations(map[string]string{"theirs": "x"})
-	must(t, b.client.Create(t.Context(), child, backup))
+	testutil.Must(t, b.client.Create(t.Context(), child, backup))
 }
 
 // TestMigrateRestoredObject checks that the Applier owns the fields of a restored object after its adoption: a port or
@@ -113,8 +114,7 @@ func TestMigrateLongAfterTheAdoption(t *testing.T) {
 	b := newBench(t)
 	b.restore(t, serviceText)
 	ours := b.child(t, serviceText)
-	must(t, b.client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(ours), client.FieldOwner(manager),
-		client.ForceOwnership))
+	b.applyAs(t, manager, ours)
 	b.changes(t, `{apiVersion: v1, kind: Service, metadata: {name: my-service}, spec: {selector: {app: my}, ports: [{name: http, port: 81, targetPort: 81, protocol: TCP}]}}`)
 }
 
@@ -126,10 +126,9 @@ func TestMigrateKeepsOtherManagers(t *testing.T) {
 	b.apply(t, b.child(t, serviceText))
 	theirs := b.child(t, serviceText)
 	theirs.SetAnnotations(map[string]string{"theirs": "x"})
-	must(t, b.client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(theirs), client.FieldOwner("gitops"),
-		client.ForceOwnership))
+	b.applyAs(t, "gitops", theirs)
 	patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"sessionAffinity":"ClientIP"}}`))
-	must(t, b.client.Patch(t.Context(), b.get(t, services, "my-service"), patch, client.FieldOwner("somebody")))
+	testutil.Must(t, b.client.Patch(t.Context(), b.get(t, services, "my-service"), patch, client.FieldOwner("somebody")))
 	b.restart(t)
 	b.counter.take()
 	if got := b.apply(t, b.child(t, serviceText)); got[0] != apply.Unchanged || b.counter.take() != 0 {

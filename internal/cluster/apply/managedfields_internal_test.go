@@ -9,6 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // TestSharedFields checks that managed fields that differ only in the controller's UID are stored once and read back
@@ -43,9 +45,7 @@ func TestSharedFields(t *testing.T) {
 	} {
 		want := object.DeepCopy()
 		got, err := shared.Transform(object)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		if diff := cmp.Diff(want.ManagedFields, managedFields(object)); diff != "" {
 			t.Errorf("managed fields changed (-want +got):\n%s", diff)
 		}

@@ -19,6 +19,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	toolscache "k8s.io/client-go/tools/cache"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 var (
@@ -46,22 +48,6 @@ func outage(calls *atomic.Int32, lasts int32) *toolscache.ListWatch {
 			}
 			return watch.NewFake(), nil
 		},
-	}
-}
-
-// TestInformerAfterAnOutage checks that failed calls do not start the informer's own backoff, whose seventh pause is at
-// least half a minute.
-func TestInformerAfterAnOutage(t *testing.T) {
-	var running sync.WaitGroup
-	defer running.Wait() // the informer logs while it stops
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	var calls atomic.Int32
-	informer := toolscache.NewSharedIndexInformer(untilAnswered(outage(&calls, 50), hasty), &corev1.Pod{}, 0,
-		toolscache.Indexers{})
-	running.Go(func() { informer.RunWithContext(ctx) })
-	if !toolscache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
-		t.Fatalf("the informer is not filled after %d calls", calls.Load())
 	}
 }
 
@@ -96,9 +82,7 @@ func TestPages(t *testing.T) {
 		}
 		return object, nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	running.Go(func() { informer.RunWithContext(ctx) })
 	if !toolscache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
 		t.Fatalf("the informer is not filled after %d objects", reduced)

@@ -34,9 +34,7 @@ func newMigrator(c client.Client, options migration.Options) *migration.Migrator
 func mustRun(t *testing.T, m *migration.Migrator, want migration.Progress) {
 	t.Helper()
 	result, err := m.Run(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	if diff := cmp.Diff(want, result.Progress); diff != "" || !result.Complete {
 		t.Fatalf("complete %v, failed %v, progress (-want +got):\n%s", result.Complete, result.FailedObjects(), diff)
 	}
@@ -205,9 +203,7 @@ func (o obstacles) webhookGoesDown(t *testing.T) {
 func (o obstacles) objectIsRejected(t *testing.T) {
 	policy, binding := refusal("stack-020")
 	for _, object := range []client.Object{policy, binding} {
-		if err := o.Create(t.Context(), object); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, o.Create(t.Context(), object))
 	}
 	m := newMigrator(o.Cluster, quick)
 	testutil.Eventually(t, "the policy to be in force", func() (bool, error) {
@@ -223,9 +219,7 @@ func (o obstacles) objectIsRejected(t *testing.T) {
 		t.Errorf("failed: %q", got)
 	}
 	checkStored(t, o.Cluster, map[string]int{"v1alpha1": 1, "v1alpha2": obstructed - 1}, bothVersions...)
-	if err := o.Delete(t.Context(), binding); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, o.Delete(t.Context(), binding))
 	testutil.Eventually(t, "the policy to be deleted", func() (bool, error) {
 		_, result, err := m.Try(t.Context(), "v1alpha2")
 		return result.Failed == 0, err

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/probe"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // TestRefusedAddress checks that the prober connects to no address that a server cannot have, whatever Locate returns,
@@ -50,7 +51,7 @@ func TestDefectiveLocate(t *testing.T) {
 func (b *bench) checkRefused(t *testing.T, reason string) {
 	t.Helper()
 	target := probe.Target{Stack: stack("my"), Rollout: "1", Port: 8321}
-	eventually(t, func() error {
+	testutil.Within(t, soon, func() error {
 		if !b.Ask(target).Concluded {
 			return errors.New("not concluded")
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/probe"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // listingMCP serves a version, no providers, no models, and the MCP servers at one path.
@@ -95,7 +96,7 @@ func TestMCPServersOnce(t *testing.T) {
 		t.Errorf("%d requests, MCP servers %+v; want none", requests.Load(), got.MCPServers)
 	}
 	target.Rollout, target.MCP = "2", true
-	eventually(t, func() error {
+	testutil.Within(t, soon, func() error {
 		if got := b.Ask(target).MCPServers; len(got) != 1 || got[0].ID != "tickets" {
 			return fmt.Errorf("MCP servers %+v", got)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/probe"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // listingModels serves a version, no providers, and the models.
@@ -107,7 +108,7 @@ func TestModelsLater(t *testing.T) {
 	}
 	good.Store(true)
 	target.Rollout = "2"
-	eventually(t, func() error {
+	testutil.Within(t, soon, func() error {
 		if got := b.Ask(target).Models.Listed; len(got) != 1 || got[0].ID != "m" {
 			return fmt.Errorf("models %+v", got)
 		}

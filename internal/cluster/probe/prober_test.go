@@ -23,6 +23,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/probe"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 const (
@@ -131,19 +132,6 @@ func (b *bench) toldOf() []string {
 	return append([]string(nil), b.told...)
 }
 
-// eventually polls until check returns nil.
-func eventually(t *testing.T, check func() error) {
-	t.Helper()
-	var last error
-	err := wait.PollUntilContextTimeout(t.Context(), time.Millisecond, soon, true, func(context.Context) (bool, error) {
-		last = check()
-		return last == nil, nil
-	})
-	if err != nil {
-		t.Fatalf("not within %v: %v", soon, last)
-	}
-}
-
 // quiet waits until no request has arrived for much longer than the pause between two attempts, and returns the number
 // of requests.
 func (b *bench) quiet(t *testing.T) int32 {
@@ -185,7 +173,7 @@ func TestVersion(t *testing.T) {
 			first := probe.Target{Stack: stack("my"), Rollout: "1", Port: 8321, TLS: secure}
 			ask := func(target probe.Target) {
 				t.Helper()
-				eventually(t, func() error {
+				testutil.Within(t, soon, func() error {
 					if got := b.Ask(target).Version; got != "0.7.1" {
 						return fmt.Errorf("version %q", got)
 					}
@@ -283,7 +271,7 @@ func TestNoVersion(t *testing.T) {
 			b := start(t, tc.handler, false)
 			target := probe.Target{Stack: stack("my"), Rollout: "1", Port: 8321}
 			b.Ask(target)
-			eventually(t, func() error {
+			testutil.Within(t, soon, func() error {
 				if got := b.requests.Load(); got != tc.requests {
 					return fmt.Errorf("%d requests, want %d", got, tc.requests)
 				}
@@ -305,29 +293,6 @@ func TestNoVersion(t *testing.T) {
 	}
 }
 
-// TestRetries checks that the prober does not query a server again after the last attempt, and that it queries the
-// server again in the next rollout.
-func TestRetries(t *testing.T) {
-	var good atomic.Bool
-	b := start(t, whenGood(&good, answer("1.5.0")), false)
-	target := probe.Target{Stack: stack("my"), Rollout: "1", Port: 8321}
-	b.Ask(target)
-	if got := b.quiet(t); got != 5 {
-		t.Errorf("%d requests, want 5", got)
-	}
-	good.Store(true)
-	if got := b.Ask(target).Version; got != "" || b.quiet(t) != 5 {
-		t.Errorf("queried again without a rollout, version %q", got)
-	}
-	target.Rollout = "2"
-	eventually(t, func() error {
-		if got := b.Ask(target).Version; got != "1.5.0" {
-			return fmt.Errorf("version %q", got)
-		}
-		return nil
-	})
-}
-
 // TestForget checks that the prober no longer queries the server of a deleted stack, and that it queries the server of
 // a stack that is created again.
 func TestForget(t *testing.T) {
@@ -335,7 +300,7 @@ func TestForget(t *testing.T) {
 	target := probe.Target{Stack: stack("my"), Rollout: "1", Port: 8321}
 	ask := func() {
 		t.Helper()
-		eventually(t, func() error {
+		testutil.Within(t, soon, func() error {
 			if b.Ask(target).Version == "" {
 				return errors.New("no version")
 			}
@@ -359,7 +324,7 @@ func TestRate(t *testing.T) {
 	began := time.Now()
 	const stacks = 20
 	b.askMany(stacks)
-	eventually(t, func() error {
+	testutil.Within(t, soon, func() error {
 		if got := len(b.toldOf()); got != stacks {
 			return fmt.Errorf("%d answers", got)
 		}
@@ -394,7 +359,7 @@ func TestManyServersHang(t *testing.T) {
 		of := types.NamespacedName{Namespace: fmt.Sprintf("ns%d", i%5), Name: fmt.Sprint(i)}
 		b.Ask(probe.Target{Stack: of, Rollout: "1", Port: 8321})
 	}
-	eventually(t, func() error {
+	testutil.Within(t, soon, func() error {
 		if got := b.requests.Load(); got < stacks {
 			return fmt.Errorf("%d requests", got)
 		}

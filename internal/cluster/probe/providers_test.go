@@ -13,6 +13,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/probe"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 const canary = "cAnArY-7d1f"
@@ -98,7 +99,7 @@ func TestProviders(t *testing.T) {
 func (b *bench) answered(t *testing.T, target probe.Target) probe.Answer {
 	t.Helper()
 	var answer probe.Answer
-	eventually(t, func() error {
+	testutil.Within(t, soon, func() error {
 		if answer = b.Ask(target); !answer.Concluded {
 			return errors.New("no answer yet")
 		}
@@ -215,7 +216,7 @@ func TestHealth(t *testing.T) {
 	told := 0
 	expect := func(want string) {
 		t.Helper()
-		eventually(t, func() error {
+		testutil.Within(t, soon, func() error {
 			answer := b.Ask(target)
 			if len(answer.Providers) != 1 || answer.Providers[0].Health.Status != want {
 				return fmt.Errorf("answer %+v, want %q", answer, want)
@@ -224,7 +225,7 @@ func TestHealth(t *testing.T) {
 		})
 		told++
 		after := b.requests.Load() + 4
-		eventually(t, func() error {
+		testutil.Within(t, soon, func() error {
 			if got := b.requests.Load(); got < after {
 				return fmt.Errorf("%d requests", got)
 			}
@@ -245,7 +246,7 @@ func TestHealth(t *testing.T) {
 	b.Rest(target.Stack)
 	rests := b.quiet(t)
 	b.Ask(target)
-	eventually(t, func() error {
+	testutil.Within(t, soon, func() error {
 		if got := b.requests.Load(); got == rests {
 			return fmt.Errorf("no request after Ask: %d requests", got)
 		}
@@ -266,7 +267,7 @@ func TestHealthBacksOff(t *testing.T) {
 	b.answered(t, probe.Target{Stack: stack("my"), Rollout: "1", Port: 8321})
 	good.Store(false)
 	before, since := b.requests.Load(), time.Now()
-	eventually(t, func() error {
+	testutil.Within(t, soon, func() error {
 		if got := b.requests.Load() - before; got < 6 {
 			return fmt.Errorf("%d requests", got)
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // filled is a client whose objects exist under every name. Each object has `keys` keys with values of `size` bytes. The
@@ -28,7 +29,7 @@ type filled struct {
 	client.Reader
 	keys, size int
 	reads      int
-	held       []uint64
+	held       []int
 }
 
 func (f *filled) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
@@ -42,7 +43,7 @@ func (f *filled) Get(_ context.Context, key client.ObjectKey, into client.Object
 	switch into := into.(type) {
 	case *corev1.Secret:
 		f.reads++
-		f.held = append(f.held, heap())
+		f.held = append(f.held, testutil.Heap())
 		into.Data = map[string][]byte{}
 		for i := range f.keys {
 			into.Data[fmt.Sprint("k", i)] = []byte(value(i))
@@ -55,15 +56,6 @@ func (f *filled) Get(_ context.Context, key client.ObjectKey, into client.Object
 		}
 	}
 	return nil
-}
-
-// heap returns the memory in use, after everything unused was freed.
-func heap() uint64 {
-	var memory runtime.MemStats
-	runtime.GC()
-	runtime.GC() // the first one clears the handles that package unique holds
-	runtime.ReadMemStats(&memory)
-	return memory.HeapAlloc
 }
 
 // TestBudgetOfSecrets checks that a stack whose Secrets have more than the limit in total gets a failure that names the
@@ -87,7 +79,7 @@ func TestBudgetOfSecrets(t *testing.T) {
 	if *failure != want {
 		t.Errorf("failure %+v\nwant %+v", *failure, want)
 	}
-	if most := f.held[len(f.held)-1] - f.held[0]; f.reads != 7 || int64(most) > 2<<20 {
+	if most := f.held[len(f.held)-1] - f.held[0]; f.reads != 7 || most > 2<<20 {
 		t.Errorf("%d Secrets were read, and %d KiB held, want 7 and at most one Secret", f.reads, most>>10)
 	}
 }
@@ -124,7 +116,7 @@ func TestSecretsAreNotKept(t *testing.T) {
 	uses[0].Purpose, uses[1].Purpose = intent.PurposeProvider, intent.PurposeVariable
 	uses[2].Purpose = intent.PurposePassword
 	values, err := resolve.Secrets(t.Context(), &filled{keys: 1, size: 20}, query(always, uses...))
-	must(t, err)
+	testutil.Must(t, err)
 	for i, want := range []bool{false, false, true} {
 		if _, kept := values.Get(uses[i].Secret, uses[i].Key); kept != want {
 			t.Errorf("the value of the purpose %s is kept: %v, want %v", uses[i].Purpose, kept, want)
@@ -137,13 +129,13 @@ func TestSecretsAreNotKept(t *testing.T) {
 func TestDigestStays(t *testing.T) {
 	operator := newWorld(secret(names.DigestKeySecret, "key", strings.Repeat("k", 32)))
 	key, err := resolve.NewDigestKeys(operator, "ns").Get(t.Context())
-	must(t, err)
+	testutil.Must(t, err)
 	b := secret("b", "y", "two")
 	b.Data["x"] = []byte("one")
 	q := query(always, use("b", "y", ""), use("b", "x", ""), use("a", "token", ""), use("b", "y", "again"))
 	q.Key = key
 	values, err := resolve.Secrets(t.Context(), newWorld(secret("a", "token", "sk-1"), b), q)
-	must(t, err)
+	testutil.Must(t, err)
 	mac := hmac.New(sha256.New, []byte(strings.Repeat("k", 32)))
 	for _, part := range []string{"a", "token", "sk-1", "b", "x", "one", "b", "y", "two"} {
 		mac.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part))))
@@ -152,6 +144,11 @@ func TestDigestStays(t *testing.T) {
 	if want := hex.EncodeToString(mac.Sum(nil)[:16]); values.Digest() != want {
 		t.Errorf("digest %s, want %s", values.Digest(), want)
 	}
+	q.Uses = nil
+	values, err = resolve.Secrets(t.Context(), newWorld(), q)
+	if err != nil || values.Digest() != "" {
+		t.Errorf("digest of no values %q, error %v; want none", values.Digest(), err)
+	}
 }
 
 // TestConfigMapsKeepNeededKeys checks that the operator remembers only the keys of a ConfigMap that a stack uses. (100
@@ -159,7 +156,7 @@ func TestDigestStays(t *testing.T) {
 func TestConfigMapsKeepNeededKeys(t *testing.T) {
 	f := &filled{keys: 1, size: 100}
 	of := resolve.NewConfigMaps(f, f)
-	before := heap()
+	before := testutil.Heap()
 	for i := range 100 {
 		name := types.NamespacedName{Namespace: "ns", Name: fmt.Sprint("stack", i)}
 		uses := []intent.ConfigMapUse{
@@ -171,7 +168,7 @@ func TestConfigMapsKeepNeededKeys(t *testing.T) {
 			t.Fatalf("contents of %d ConfigMaps, %v", len(contents), err)
 		}
 	}
-	if more := int64(heap()) - int64(before); more > 2<<20 {
+	if more := testutil.Heap() - before; more > 2<<20 {
 		t.Errorf("%d KiB are kept for 200 ConfigMaps of which 100 bytes are used", more>>10)
 	}
 	runtime.KeepAlive(of)
@@ -192,12 +189,12 @@ func TestConfigMapsOfANamespace(t *testing.T) {
 		}
 		return f.reads - before
 	}
-	before := heap()
+	before := testutil.Heap()
 	read("calm", 0)
 	for i := range 100 {
 		read("loud", i)
 	}
-	if more := int64(heap()) - int64(before); more > 40<<20 {
+	if more := testutil.Heap() - before; more > 40<<20 {
 		t.Errorf("%d MiB are kept for 100 stacks with 1 MB each, want 32 MiB", more>>20)
 	}
 	if read("calm", 0) != 0 {
@@ -227,7 +224,7 @@ func TestConfigMapsOfANamespace(t *testing.T) {
 		of.Forget(types.NamespacedName{Namespace: "shared", Name: fmt.Sprint("stack", i)})
 	}
 	of.Forget(types.NamespacedName{Namespace: "calm", Name: "stack0"})
-	if more := int64(heap()) - int64(before); more > 1<<20 {
+	if more := testutil.Heap() - before; more > 1<<20 {
 		t.Errorf("%d KiB are kept after the stacks were deleted", more>>10)
 	}
 	runtime.KeepAlive(of)
@@ -245,12 +242,12 @@ func TestConfigMapsOfAllNamespaces(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	before := heap()
+	before := testutil.Heap()
 	read("calm", 0)
 	for i := range 30 * 8 {
 		read(fmt.Sprint("loud", i%8), i)
 	}
-	if more := int64(heap()) - int64(before); more > 110<<20 {
+	if more := testutil.Heap() - before; more > 110<<20 {
 		t.Errorf("%d MiB are kept for eight namespaces with 30 MB each, want 96 MiB", more>>20)
 	}
 	reads := f.reads
@@ -264,7 +261,7 @@ func TestConfigMapsOfAllNamespaces(t *testing.T) {
 // in memory.
 func TestConfigMapsOfManyKeys(t *testing.T) {
 	of := resolve.NewConfigMaps(&filled{keys: 1, size: 64}, &filled{keys: 1, size: 64})
-	before := heap()
+	before := testutil.Heap()
 	for i := range 70 {
 		use := intent.ConfigMapUse{Name: fmt.Sprint("c", i), Keys: []string{"k0"}}
 		for k := range 5000 {
@@ -275,7 +272,7 @@ func TestConfigMapsOfManyKeys(t *testing.T) {
 			t.Fatal("a missing key is not reported")
 		}
 	}
-	if more := int64(heap()) - int64(before); more > 1<<20 {
+	if more := testutil.Heap() - before; more > 1<<20 {
 		t.Errorf("%d KiB are kept for the names of keys", more>>10)
 	}
 	runtime.KeepAlive(of)
@@ -303,7 +300,7 @@ func (f *tiny) Get(_ context.Context, key client.ObjectKey, into client.Object, 
 func TestConfigMapsOfTinyKeys(t *testing.T) {
 	f := &tiny{keys: 10_000}
 	of := resolve.NewConfigMaps(f, f)
-	before := heap()
+	before := testutil.Heap()
 	for i := range 40 {
 		use := intent.ConfigMapUse{Name: fmt.Sprint("c", i), Whole: true}
 		stack := types.NamespacedName{Namespace: "loud", Name: fmt.Sprint("stack", i)}
@@ -312,9 +309,9 @@ func TestConfigMapsOfTinyKeys(t *testing.T) {
 		}
 	}
 	for range 4 {
-		heap() // package unique needs several collections to free its handles
+		testutil.Heap() // package unique needs several collections to free its handles
 	}
-	if more := int64(heap()) - int64(before); more > 48<<20 {
+	if more := testutil.Heap() - before; more > 48<<20 {
 		t.Errorf("%d MiB are kept for ConfigMaps with many keys, want 32 MiB", more>>20)
 	}
 	runtime.KeepAlive(of)

@@ -126,7 +126,7 @@ func (tc certificateCase) check(t *testing.T) {
 	}
 	_, err := resolveCertificate(t, tc.kind, tc.data, resolve.DigestKey{})
 	if tc.reason == "" {
-		must(t, err)
+		testutil.Must(t, err)
 		return
 	}
 	failure := failureOf(t, err)
@@ -144,10 +144,10 @@ func TestDigestOfACertificate(t *testing.T) {
 	certificate, key := testutil.NewCertificate(t, query(always).Now.Add(time.Hour))
 	renewed, renewedKey := testutil.NewCertificate(t, query(always).Now.Add(time.Hour))
 	digestKey, err := resolve.NewDigestKeys(newWorld(), "op").Get(t.Context())
-	must(t, err)
+	testutil.Must(t, err)
 	digest := func(data map[string][]byte) string {
 		values, err := resolveCertificate(t, corev1.SecretTypeTLS, data, digestKey)
-		must(t, err)
+		testutil.Must(t, err)
 		return values.Digest()
 	}
 	first := digest(map[string][]byte{"tls.crt": certificate, "tls.key": key})

@@ -16,29 +16,19 @@ import (
 // does not change.
 func TestCreateOperatorConfig(t *testing.T) {
 	scheme, err := testutil.NewScheme()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	c := fake.NewClientBuilder().WithScheme(scheme).Build()
 	reader := NewOperatorConfig(c, names.OperatorNamespace)
 	for _, override := range []string{"", "rh-dev: quay.io/x/rh-dev:1"} {
 		config, want := &corev1.ConfigMap{}, operatorconfig.Template()
 		if override != "" {
-			if err := c.Get(t.Context(), reader.Name(), config); err != nil {
-				t.Fatal(err)
-			}
+			testutil.Must(t, c.Get(t.Context(), reader.Name(), config))
 			config.Data[operatorconfig.KeyImageOverrides] = override
-			if err := c.Update(t.Context(), config); err != nil {
-				t.Fatal(err)
-			}
+			testutil.Must(t, c.Update(t.Context(), config))
 			want[operatorconfig.KeyImageOverrides] = override
 		}
-		if err := reader.Create(t.Context(), c); err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Get(t.Context(), reader.Name(), config); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, reader.Create(t.Context(), c))
+		testutil.Must(t, c.Get(t.Context(), reader.Name(), config))
 		if diff := cmp.Diff(want, config.Data); diff != "" {
 			t.Errorf("data (-want +got):\n%s", diff)
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/salvage"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // object returns a stack as JSON.
@@ -58,15 +59,11 @@ func serve(t *testing.T, answer func(http.ResponseWriter)) (*rest.Config, map[st
 func newClient(t *testing.T, config *rest.Config) client.WithWatch {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	if err := v1alpha2.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, v1alpha2.AddToScheme(scheme))
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(v1alpha2.GroupVersion.WithKind(v1alpha2.Kind), meta.RESTScopeNamespace)
 	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme, Mapper: mapper})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return c
 }
 
@@ -95,9 +92,7 @@ func TestList(t *testing.T) {
 		fmt.Fprintf(w, `{"apiVersion":"llamastack.io/v1alpha2","items":[%s],"kind":"LlamaStackDistributionList","metadata":{"resourceVersion":"7"}}`, strings.Join(items, ","))
 	})
 	list := &v1alpha2.LlamaStackDistributionList{}
-	if err := newClient(t, config).List(t.Context(), list); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, newClient(t, config).List(t.Context(), list))
 	if len(list.Items) != len(items) || list.ResourceVersion != "7" || len(reports) != len(bad) {
 		t.Fatalf("%d items of version %q, and reports on %v", len(list.Items), list.ResourceVersion, reports)
 	}
@@ -130,9 +125,7 @@ func TestWatch(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	events, err := newClient(t, config).Watch(ctx, &v1alpha2.LlamaStackDistributionList{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	defer events.Stop()
 	for range bad {
 		got, ok := (<-events.ResultChan()).Object.(*v1alpha2.LlamaStackDistribution)
@@ -150,9 +143,7 @@ func TestGet(t *testing.T) {
 	for name, o := range bad {
 		config, _ := serve(t, func(w http.ResponseWriter) { fmt.Fprint(w, object(name, o.spec)) })
 		got := &v1alpha2.LlamaStackDistribution{}
-		if err := newClient(t, config).Get(t.Context(), client.ObjectKey{Namespace: "a", Name: name}, got); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, newClient(t, config).Get(t.Context(), client.ObjectKey{Namespace: "a", Name: name}, got))
 		check(t, name, got)
 	}
 }

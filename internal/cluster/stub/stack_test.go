@@ -18,6 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/validate"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // A cached stack has only the annotations that the operator reads, and no spec that is too large to be processed. It
@@ -42,9 +43,7 @@ func TestReduceStack(t *testing.T) {
 	want.ManagedFields[0].FieldsV1 = nil
 	strip := func() *v1alpha2.LlamaStackDistribution {
 		got, err := ReduceStack(stack.DeepCopy())
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		return got.(*v1alpha2.LlamaStackDistribution)
 	}
 	got := strip()
@@ -101,22 +100,14 @@ func long(name string) *v1alpha2.LlamaStackDistribution {
 func TestCacheOfLongStacks(t *testing.T) {
 	const stacks = 1700
 	kept := make([]any, 0, stacks)
-	heap := func() uint64 {
-		runtime.GC()
-		var stats runtime.MemStats
-		runtime.ReadMemStats(&stats)
-		return stats.HeapAlloc
-	}
-	before := heap()
+	before := testutil.Heap()
 	for range stacks {
 		one, err := ReduceStack(long("my"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		kept = append(kept, one)
 	}
 	const most = 48 << 20 // 16 KiB of accepted losses for each stack, and 12 KiB for everything else
-	if grown := heap() - before; grown > most {
+	if grown := testutil.Heap() - before; grown > most {
 		t.Errorf("the cache holds %d bytes for %d stacks, want at most %d", grown, stacks, most)
 	}
 	runtime.KeepAlive(kept)
@@ -127,9 +118,7 @@ func TestOutline(t *testing.T) {
 	stored := long("my")
 	stored.ManagedFields = nil // the fake client checks them
 	object, err := ReduceStack(stored.DeepCopy())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	cached := object.(*v1alpha2.LlamaStackDistribution)
 	want := v1alpha2.LlamaStackDistributionSpec{Distribution: stored.Spec.Distribution}
 	want.Distribution.Image = want.Distribution.Image[:maxDistribution]
@@ -147,9 +136,7 @@ func TestOutline(t *testing.T) {
 		}
 	}
 	scheme := kruntime.NewScheme()
-	if err := v1alpha2.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, v1alpha2.AddToScheme(scheme))
 	small := &v1alpha2.LlamaStackDistribution{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "small"}}
 	reader := Reader{
 		Reader: fake.NewClientBuilder().WithScheme(scheme).WithObjects(cached, small).Build(),
@@ -159,9 +146,7 @@ func TestOutline(t *testing.T) {
 	if err := reader.Stack(t.Context(), client.ObjectKeyFromObject(small), got); err != nil {
 		t.Errorf("a stack that the cache holds whole: %v", err)
 	}
-	if err := reader.Stack(t.Context(), client.ObjectKeyFromObject(stored), got); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, reader.Stack(t.Context(), client.ObjectKeyFromObject(stored), got))
 	if diff := cmp.Diff(stored.Spec, got.Spec); diff != "" {
 		t.Errorf("stack (-stored +read):\n%s", diff)
 	}

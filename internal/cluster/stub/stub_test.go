@@ -18,6 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/stub"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // ingress returns the Ingress of the stack "my" with an annotation of the given size.
@@ -37,9 +38,7 @@ func ingress(name string, bytes int) *networkingv1.Ingress {
 func reduce(t *testing.T, object *networkingv1.Ingress) *networkingv1.Ingress {
 	t.Helper()
 	reduced, err := stub.Reduce(object.DeepCopy())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return reduced.(*networkingv1.Ingress)
 }
 
@@ -92,11 +91,9 @@ func TestExceeds(t *testing.T) {
 		plain.Object, rules.Spec, pod.Spec = nil, networkingv1.IngressSpec{}, corev1.PodSpec{}
 		list := "[" + strings.Repeat(tc.content+",", 20_000) + tc.content + "]"
 		text := []byte(`{"kind":"K","spec":{"rules":` + list + `,"containers":` + list + `}}`)
-		before := heap()
-		if err := json.Unmarshal(text, tc.into); err != nil {
-			t.Fatal(err)
-		}
-		used := heap() - before
+		before := testutil.Heap()
+		testutil.Must(t, json.Unmarshal(text, tc.into))
+		used := testutil.Heap() - before
 		if counted := 4 * used / 5; !stub.Exceeds(tc.into, counted) {
 			t.Errorf("%s: %d bytes are in use, but fewer than %d are counted", name, used, counted)
 		}
@@ -105,15 +102,6 @@ func TestExceeds(t *testing.T) {
 		}
 		runtime.KeepAlive(text)
 	}
-}
-
-// heap returns the memory that is in use.
-func heap() int {
-	var now runtime.MemStats
-	runtime.GC()
-	runtime.GC() // frees pools, which survive the first one
-	runtime.ReadMemStats(&now)
-	return int(now.HeapAlloc)
 }
 
 // TestDigest checks that a watch notices every change to a long child, except to its status.
@@ -147,9 +135,7 @@ func TestDigestOfNoJSON(t *testing.T) {
 		Ports: []networkingv1.NetworkPolicyPort{{Port: &intstr.IntOrString{Type: 7, StrVal: "http"}}},
 	}}
 	reduced, err := stub.Reduce(policy)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	got, ok := reduced.(*networkingv1.NetworkPolicy)
 	if !ok || !stub.Is(got) || got.Annotations["digest of the whole object"] != "5" {
 		t.Errorf("got %+v, want a stub with the version as its digest", reduced)
@@ -168,9 +154,7 @@ func TestReader(t *testing.T) {
 	}
 	for _, want := range []*networkingv1.Ingress{long, small} {
 		got := &networkingv1.Ingress{}
-		if err := reader.Get(t.Context(), client.ObjectKeyFromObject(want), got); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, reader.Get(t.Context(), client.ObjectKeyFromObject(want), got))
 		got.TypeMeta = want.TypeMeta
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", want.Name, diff)

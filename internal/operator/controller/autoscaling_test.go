@@ -14,6 +14,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/controllertest"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // setScale sets the number of replicas as an autoscaler or kubectl scale does.
@@ -21,26 +22,18 @@ func setScale(t *testing.T, env *controllertest.Environment, object client.Objec
 	t.Helper()
 	env.Get(t, name, object)
 	scale := &autoscalingv1.Scale{}
-	if err := env.Client.SubResource("scale").Get(t.Context(), object, scale); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, env.Client.SubResource("scale").Get(t.Context(), object, scale))
 	scale.Spec.Replicas = replicas
-	if err := env.Client.SubResource("scale").Update(t.Context(), object, client.WithSubResourceBody(scale)); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, env.Client.SubResource("scale").Update(t.Context(), object, client.WithSubResourceBody(scale)))
 }
 
 // recordReplicas watches the replicas field of a Deployment. It returns every value that differs from the previous one.
 func recordReplicas(t *testing.T, env *controllertest.Environment) func() []int32 {
 	t.Helper()
 	watching, err := client.NewWithWatch(controllertest.ControlPlane().Config, client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	events, err := watching.Watch(t.Context(), &appsv1.DeploymentList{}, client.InNamespace(env.Namespace))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	t.Cleanup(events.Stop)
 	var mu sync.Mutex
 	var history []int32

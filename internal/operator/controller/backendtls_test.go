@@ -46,9 +46,7 @@ func policyDefinitions(t *testing.T) (old, now *unstructured.Unstructured) {
 		is := version.(map[string]any)["name"] == "v1"
 		version.(map[string]any)["served"], version.(map[string]any)["storage"] = !is, !is
 	}
-	if err := unstructured.SetNestedSlice(old.Object, versions, "spec", "versions"); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, unstructured.SetNestedSlice(old.Object, versions, "spec", "versions"))
 	return old, now
 }
 
@@ -150,9 +148,7 @@ func waitForAuthority(t *testing.T, env *controllertest.Environment, authority [
 // updateObject reads an object, changes it and updates it.
 func updateObject(t *testing.T, env *controllertest.Environment, object client.Object, change func()) {
 	t.Helper()
-	if err := env.Client.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, env.Client.Get(t.Context(), client.ObjectKeyFromObject(object), object))
 	change()
 	env.Update(t, object)
 }

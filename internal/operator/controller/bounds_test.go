@@ -10,6 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/controllertest"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // TestRunningNumberOfStacks checks that a stack beyond the maximum number of stacks is deployed when an older stack is
@@ -29,8 +30,6 @@ func TestRunningNumberOfStacks(t *testing.T) {
 	}
 	first := &v1alpha2.LlamaStackDistribution{}
 	env.Get(t, "a-first", first)
-	if err := client.IgnoreNotFound(env.Client.Delete(t.Context(), first)); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, client.IgnoreNotFound(env.Client.Delete(t.Context(), first)))
 	env.WaitForCondition(t, "b-second", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
 }

@@ -139,9 +139,7 @@ func checkObjectsWithout(t *testing.T, env *controllertest.Environment, marked [
 	for _, kind := range kinds {
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(kind)
-		if err := env.Client.List(t.Context(), list, client.InNamespace(env.Namespace)); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, env.Client.List(t.Context(), list, client.InNamespace(env.Namespace)))
 		err := meta.EachListItem(list, func(item runtime.Object) error {
 			data, err := json.Marshal(item)
 			looked++
@@ -152,9 +150,7 @@ func checkObjectsWithout(t *testing.T, env *controllertest.Environment, marked [
 			}
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 	}
 	if looked < 8 {
 		t.Errorf("the test found only %d objects", looked)
@@ -165,9 +161,7 @@ func checkObjectsWithout(t *testing.T, env *controllertest.Environment, marked [
 func checkLogsWithout(t *testing.T, marked []string) {
 	t.Helper()
 	trail, err := os.ReadFile(controllertest.AuditLog())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	for name, text := range map[string]string{"log": controllertest.OperatorLog().String(), "audit log": string(trail)} {
 		if slices.ContainsFunc(marked, func(value string) bool { return strings.Contains(text, value) }) {
 			t.Errorf("the %s contains the value of a Secret", name)

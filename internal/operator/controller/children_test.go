@@ -2,61 +2,20 @@ package controller_test
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
-	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/controllertest"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
-
-func TestNetworkPolicy(t *testing.T) {
-	env := controllertest.NewEnvironment(t)
-	env.OwnOperatorConfig = true
-	env.StartReconciler(t, "policy")
-	policy := &networkingv1.NetworkPolicy{}
-	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, networking: {allowedFrom: {namespaces: [web]}}}`),
-		env.NewStack(t, "other", `{distribution: {name: starter}}`))
-	env.WaitForChild(t, "my-network-policy", policy)
-	sources := func() (namespaces []string) {
-		for _, peer := range policy.Spec.Ingress[0].From {
-			if peer.NamespaceSelector != nil {
-				namespaces = append(namespaces, peer.NamespaceSelector.MatchLabels[corev1.LabelMetadataName])
-			}
-		}
-		return namespaces
-	}
-	if diff := cmp.Diff([]string{env.Namespace, "web"}, sources()); diff != "" {
-		t.Errorf("allowed namespaces (-want +got):\n%s", diff)
-	}
-	env.WaitForCondition(t, "other", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	env.WaitForNoChild(t, "other-network-policy", policy)
-
-	env.SetOperatorConfig(t, operatorconfig.KeyFeatureFlags, "enableNetworkPolicy: {enabled: true}")
-	env.WaitForChild(t, "other-network-policy", policy)
-	env.UpdateSpec(t, "my", `{distribution: {name: starter}}`)
-	controllertest.WaitUntil(t, func() error {
-		env.Get(t, "my-network-policy", policy)
-		if got := sources(); len(got) != 1 {
-			return fmt.Errorf("allowed namespaces %v, want one", got)
-		}
-		return nil
-	})
-	env.SetOperatorConfig(t, operatorconfig.KeyFeatureFlags, "")
-	env.WaitForNoChild(t, "my-network-policy", policy)
-	env.WaitForNoChild(t, "other-network-policy", policy)
-}
 
 // everyOptionSpec is a spec that requests every kind of child.
 const everyOptionSpec = `

@@ -1,11 +1,7 @@
 package controller_test
 
 import (
-	"bytes"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -17,41 +13,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/controllertest"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// kubectl runs kubectl in the environment's namespace.
-func kubectl(t *testing.T, env *controllertest.Environment, args ...string) (string, error) {
-	t.Helper()
-	data, err := controllertest.ControlPlane().Kubeconfig()
-	if err != nil {
-		t.Fatal(err)
-	}
-	config := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := os.WriteFile(config, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	var out bytes.Buffer
-	command := exec.CommandContext(t.Context(), testutil.Kubectl(),
-		append([]string{"--kubeconfig", config, "--namespace", env.Namespace}, args...)...)
-	command.Stdout, command.Stderr = &out, &out
-	err = command.Run()
-	return out.String(), err
-}
-
-// checkKubectlWait checks which conditions `kubectl wait` succeeds for.
-func checkKubectlWait(t *testing.T, env *controllertest.Environment, name string, want map[string]bool) {
-	t.Helper()
-	for condition, succeeds := range want {
-		out, err := kubectl(t, env, "wait", "--for=condition="+condition, "--timeout=1s", "llsd/"+name)
-		if (err == nil) != succeeds {
-			t.Errorf("kubectl wait for %s: %s (error %v), want success: %t", condition, out, err, succeeds)
-		}
-	}
-}
-
-// TestConditionsOfALifecycle checks the state of a stack for users, for kubectl wait and for tools that use kstatus,
-// from its creation to its deletion.
+// TestConditionsOfALifecycle checks the state of a stack for users and for tools that use kstatus, from its creation to
+// its deletion.
 func TestConditionsOfALifecycle(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.StartReconciler(t, "life")
@@ -59,11 +24,9 @@ func TestConditionsOfALifecycle(t *testing.T) {
 	stack.Finalizers = []string{"example.com/somebody-else"}
 	env.Create(t, stack)
 	env.WaitForStackState(t, "my", v1alpha2.PhaseInitializing, controllertest.AppliedConditions, status.InProgressStatus)
-	checkKubectlWait(t, env, "my", map[string]bool{v1alpha2.ConditionReady: false, v1alpha2.ConditionAvailable: false})
 
 	env.MarkDeploymentReady(t, "my")
 	env.WaitForStackState(t, "my", v1alpha2.PhaseReady, controllertest.ReadyConditions, status.CurrentStatus)
-	checkKubectlWait(t, env, "my", map[string]bool{v1alpha2.ConditionReady: true, v1alpha2.ConditionAvailable: true})
 
 	// A release that does not support the spec leaves the running pods unchanged.
 	env.UpdateStack(t, "my", func(stack *v1alpha2.LlamaStackDistribution) { stack.Spec.Distribution.Version = "1.0" })
@@ -73,7 +36,6 @@ func TestConditionsOfALifecycle(t *testing.T) {
 		v1alpha2.ConditionReady, failed, v1alpha2.ConditionConfigGenerated, failed,
 		v1alpha2.ConditionDeploymentUpdated, waiting,
 		v1alpha2.ConditionStalled, "True "+v1alpha2.ReasonUpgradeConfigFailure), status.FailedStatus)
-	checkKubectlWait(t, env, "my", map[string]bool{v1alpha2.ConditionReady: false, v1alpha2.ConditionAvailable: true})
 
 	env.UpdateStack(t, "my", func(stack *v1alpha2.LlamaStackDistribution) {
 		stack.Spec.Distribution.Version = ""
@@ -84,7 +46,6 @@ func TestConditionsOfALifecycle(t *testing.T) {
 	zero := "True " + v1alpha2.ReasonScaledToZero
 	env.WaitForStackState(t, "my", v1alpha2.PhaseReady, controllertest.WithConditions(controllertest.ReadyConditions,
 		v1alpha2.ConditionReady, zero, v1alpha2.ConditionAvailable, zero), status.CurrentStatus)
-	checkKubectlWait(t, env, "my", map[string]bool{v1alpha2.ConditionReady: true, v1alpha2.ConditionAvailable: true})
 
 	env.Get(t, "my", stack)
 	env.Delete(t, stack)
@@ -144,21 +105,4 @@ func TestConditionsOfStorage(t *testing.T) {
 	env.UpdateStatus(t, claim)
 	env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageLost)
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonStorageLost)
-}
-
-// TestConditionsPastTheDeadline checks that tools report a rollout past its deadline as failed, as they do for a
-// Deployment, until the rollout completes.
-func TestConditionsPastTheDeadline(t *testing.T) {
-	env := controllertest.NewEnvironment(t)
-	env.StartReconciler(t, "deadline")
-	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, resources: {models: [m]}}`))
-	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	env.SetProgressReason(t, "my", "ProgressDeadlineExceeded")
-	failed := "False " + v1alpha2.ReasonRolloutFailed
-	env.WaitForStackState(t, "my", v1alpha2.PhaseFailed, controllertest.WithConditions(controllertest.AppliedConditions,
-		v1alpha2.ConditionReady, failed, v1alpha2.ConditionAvailable, failed,
-		v1alpha2.ConditionReconciling, "", v1alpha2.ConditionStalled, "True "+v1alpha2.ReasonRolloutFailed),
-		status.FailedStatus)
-	env.MarkDeploymentReady(t, "my")
-	env.WaitForStackState(t, "my", v1alpha2.PhaseReady, controllertest.ReadyConditions, status.CurrentStatus)
 }

@@ -1,7 +1,6 @@
 package controller_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -98,25 +97,4 @@ func TestRefusedPolicy(t *testing.T) {
 	allow()
 	env.WaitForChild(t, "my", &appsv1.Deployment{})
 	env.WaitForChild(t, "my-network-policy", &networkingv1.NetworkPolicy{})
-}
-
-// TestRefusedExposure checks that the object that exposes a stack is kept if its replacement is rejected.
-func TestRefusedExposure(t *testing.T) {
-	env := controllertest.NewEnvironment(t)
-	env.StartReconciler(t, "refused-exposure")
-	const spec = `{distribution: {name: starter}, networking: {expose: {hostname: %s.example.com}}}`
-	env.Create(t, env.NewStack(t, "my", fmt.Sprintf(spec, env.Namespace)))
-	env.WaitForRouteURL(t, "my", "http://"+env.Namespace+".example.com")
-	env.DenyWrites(t, "networking.k8s.io", "ingresses", "ask first", &networkingv1.Ingress{
-		ObjectMeta: metav1.ObjectMeta{Name: "probe"}, Spec: networkingv1.IngressSpec{Rules: []networkingv1.IngressRule{{Host: "probe.example.com"}}},
-	})
-	env.UpdateSpec(t, "my", fmt.Sprintf(spec, "other-"+env.Namespace))
-	condition := env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateFailed)
-	want := strings.ReplaceAll(`apply Ingress "my-ingress": ingresses.networking.k8s.io "my-ingress" is forbidden: `+
-		`ValidatingAdmissionPolicy 'NS-ingresses' with binding 'NS-ingresses' denied request: ask first`, "NS", env.Namespace)
-	if condition.Message != want {
-		t.Errorf("message %q, want %q", condition.Message, want)
-	}
-	env.WaitForRouteURL(t, "my", "http://"+env.Namespace+".example.com")
-	env.Get(t, "my-ingress", &networkingv1.Ingress{})
 }

@@ -46,9 +46,7 @@ func TestSamePlan(t *testing.T) {
 			}
 			t.Run(name+" "+where, func(t *testing.T) {
 				data, err := os.ReadFile(file)
-				if err != nil {
-					t.Fatal(err)
-				}
+				testutil.Must(t, err)
 				tc.check(t, data)
 			})
 		}
@@ -105,9 +103,7 @@ func (c samePlan) check(t *testing.T, manifests []byte) {
 		f := newFixtureOn(t, c.openShift, c.serves, objects...)
 		f.planner.Version = "" // the command line does not know the version of the operator
 		found, err := f.runSteps(t, s.Object, "plan")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		if diff := cmp.Diff(contents(t, found.planned.Plan), contents(t, offline.Plan)); diff != "" {
 			t.Errorf("objects of the operator (-), and of the command line (+):\n%s", diff)
 		}
@@ -120,9 +116,7 @@ func contents(t *testing.T, built *plan.Plan) []map[string]any {
 	var all []map[string]any
 	for _, object := range built.Objects {
 		content, err := render.Unstructured(object)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		all = append(all, content.Object)
 	}
 	return all

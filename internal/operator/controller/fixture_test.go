@@ -52,9 +52,7 @@ func newFixtureOn(
 ) *fixture {
 	t.Helper()
 	scheme, err := testutil.NewScheme()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	f := &fixture{recorder: events.NewFakeRecorder(10)}
 	wrote := func(verb string, object client.Object) {
 		f.writes = append(f.writes, verb+" "+object.GetName())
@@ -92,9 +90,7 @@ func newFixtureOn(
 	f.Reconciler, err = NewDirect(t.Context(), f.recorder, Options{
 		Direct: direct, OpenShift: openShift, OperatorNamespace: names.OperatorNamespace, OperatorVersion: "v1.2.3",
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return f
 }
 
@@ -150,9 +146,7 @@ func eventTexts(r *report.Report) []string {
 func (f *fixture) createObjects(t *testing.T, objects ...client.Object) {
 	t.Helper()
 	for _, object := range objects {
-		if err := f.Create(t.Context(), object); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, f.Create(t.Context(), object))
 	}
 	f.writes = nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/controllertest"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // exposedAs returns the spec of a stack that is exposed with these settings.
@@ -26,9 +27,7 @@ func exposedAs(expose string) string {
 func hostsIn(t *testing.T, env *controllertest.Environment) map[string]string {
 	t.Helper()
 	var list networkingv1.IngressList
-	if err := env.Client.List(t.Context(), &list, client.InNamespace(env.Namespace)); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, env.Client.List(t.Context(), &list, client.InNamespace(env.Namespace)))
 	hosts := map[string]string{}
 	for i := range list.Items {
 		hosts[list.Items[i].Name] = list.Items[i].Spec.Rules[0].Host

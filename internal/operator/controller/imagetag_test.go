@@ -13,6 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/controllertest"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // tagInterval is the pause between two comparisons of a tag.
@@ -95,7 +96,7 @@ func TestRunningMovedTag(t *testing.T) {
 	// Another operator does not report the move again. A change to the spec uses the configuration that was read.
 	env.StartOperator(t, "labels-2")
 	env.UpdateSpec(t, "my", fmt.Sprintf(spec, image, "", "gpt-4o-mini, gpt-4.1"))
-	waitForRollout(t, env, before)
+	env.WaitForDeploymentUpdate(t, before)
 	waitForPinnedImage(t, env, image+"@"+first, second)
 	waitForTagEvents(t, env, 1, first, second)
 
@@ -117,58 +118,6 @@ func TestRunningMovedTag(t *testing.T) {
 	waitForDegraded(t, env, "")
 }
 
-// waitForRollout waits until the Deployment of the stack "my" has a generation other than that of `before`, an earlier
-// copy of the Deployment.
-func waitForRollout(t *testing.T, env *controllertest.Environment, before *appsv1.Deployment) {
-	t.Helper()
-	controllertest.WaitUntil(t, func() error {
-		now := env.GetDeployment(t)
-		if now.Generation == before.Generation {
-			return fmt.Errorf("the Deployment has not changed")
-		}
-		return nil
-	})
-}
-
-// TestTagThatCannotBeCompared checks that the pods do not change while the registry does not respond, that the status
-// reports this, and that a change to the spec rolls out with the configuration that was read.
-func TestTagThatCannotBeCompared(t *testing.T) {
-	env := controllertest.NewEnvironment(t)
-	env.TagInterval = tagInterval
-	r, operator := env.StartReconcilerWithRegistry(t)
-	image, digest := r.PushImage(t, "team/own:prod", controllertest.ConfigLabels("0.7.3"))
-	const spec = `{distribution: {image: %q}, resources: {models: [%s]}}`
-	env.Create(t, env.NewStack(t, "my", fmt.Sprintf(spec, image, "gpt-4o-mini")))
-	waitForPinnedImage(t, env, image+"@"+digest, "")
-	env.WaitUntilIdle(t, "labels")
-	before := env.GetDeployment(t)
-
-	r.Down.Store(true)
-	waitForDegraded(t, env, "503")
-	env.CheckDeploymentUnchanged(t, before)
-	env.UpdateSpec(t, "my", fmt.Sprintf(spec, image, "gpt-4o-mini, gpt-4.1"))
-	waitForRollout(t, env, before)
-	waitForPinnedImage(t, env, image+"@"+digest, "")
-	waitForDegraded(t, env, "503")
-	operator.Stop(t)
-
-	// An operator that has not queried the registry yet keeps the status of the previous operator.
-	env.TagInterval = 0
-	operator = env.StartReconciler(t, "labels-2")
-	for _, call := range controllertest.ListWrites(env.WaitUntilIdle(t, "labels-2")) {
-		if call != "patch llamastackdistributions status my" {
-			t.Errorf("a start without the registry caused a write other than that of the status: %s", call)
-		}
-	}
-	waitForDegraded(t, env, "503")
-	operator.Stop(t)
-
-	env.TagInterval = tagInterval
-	r.Down.Store(false)
-	env.StartReconciler(t, "labels-3")
-	waitForDegraded(t, env, "")
-}
-
 // TestFollowedTagOfTheCatalog checks that the pods of a catalog distribution run the digest of its tag while they
 // follow the tag, and keep the digest when they no longer follow it.
 func TestFollowedTagOfTheCatalog(t *testing.T) {
@@ -179,9 +128,7 @@ func TestFollowedTagOfTheCatalog(t *testing.T) {
 	r := controllertest.NewRegistry(t)
 	env.SetOperatorConfig(t, operatorconfig.KeyRegistries, fmt.Sprintf("{insecure: [%q], rewrite: {docker.io/ogxai: %s/mirror}}", r.Host, r.Host))
 	known, err := distribution.Resolve("starter", "", "0.7", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	mirrored := strings.Replace(known.Image, "docker.io/ogxai", "mirror", 1)
 	_, first := r.PushImage(t, mirrored, nil)
 	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter, version: "0.7", imageUpdates: Follow}, disabled: [batches]}`))

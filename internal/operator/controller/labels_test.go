@@ -29,16 +29,7 @@ func TestRunningLabels(t *testing.T) {
 	image, digest := r.PushImage(t, "team/own:prod", controllertest.ConfigLabels("0.7.3"))
 	env.Create(t, env.NewStack(t, "my", fmt.Sprintf(`{distribution: {image: %q}, resources: {models: [gpt-4o-mini]}}`, image)))
 	env.WaitForCondition(t, "my", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)
-	controllertest.WaitUntil(t, func() error {
-		var deployment appsv1.Deployment
-		if err := env.Client.Get(t.Context(), env.Key("my"), &deployment); err != nil {
-			return err
-		}
-		if got := deployment.Spec.Template.Spec.Containers[0].Image; got != image+"@"+digest {
-			return fmt.Errorf("image %q, want it pinned to %q", got, digest)
-		}
-		return nil
-	})
+	waitForPinnedImage(t, env, image+"@"+digest, "")
 	before := len(env.WaitUntilIdle(t, "labels"))
 	stack := env.GetStack(t)
 	got := stack.Status.ResolvedDistribution
@@ -59,14 +50,7 @@ func TestRunningLabels(t *testing.T) {
 		t.Error("an image is read again")
 	}
 	// A change to the spec uses the configuration that was read.
-	controllertest.WaitUntil(t, func() error {
-		env.Get(t, "my", stack)
-		stack.Spec.Resources.Models = append(stack.Spec.Resources.Models, stack.Spec.Resources.Models[0])
-		if err := stack.Spec.Resources.Models[1].UnmarshalJSON([]byte(`"gpt-4.1"`)); err != nil {
-			return err
-		}
-		return env.Client.Update(t.Context(), stack)
-	})
+	env.UpdateSpec(t, "my", fmt.Sprintf(`{distribution: {image: %q}, resources: {models: [gpt-4o-mini, gpt-4.1]}}`, image))
 	controllertest.WaitUntil(t, func() error {
 		var deployment appsv1.Deployment
 		env.Get(t, "my", &deployment)

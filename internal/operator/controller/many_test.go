@@ -18,6 +18,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/controllertest"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 const (
@@ -72,9 +73,7 @@ func createStacks(t *testing.T, env *controllertest.Environment, prefix, spec st
 		stack := env.NewStack(t, fmt.Sprintf("%s-%03d", prefix, i), spec)
 		group.Go(func() error { return env.Client.Create(t.Context(), stack) })
 	}
-	if err := group.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, group.Wait())
 }
 
 // waitForAllReady waits until every stack's Ready condition has this reason.
@@ -105,9 +104,7 @@ func waitForAllReady(t *testing.T, env *controllertest.Environment, reason strin
 func markAllReady(t *testing.T, env *controllertest.Environment) {
 	t.Helper()
 	var deployments appsv1.DeploymentList
-	if err := env.Client.List(t.Context(), &deployments, client.InNamespace(env.Namespace)); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, env.Client.List(t.Context(), &deployments, client.InNamespace(env.Namespace)))
 	var group errgroup.Group
 	group.SetLimit(concurrency)
 	for i := range deployments.Items {
@@ -121,9 +118,7 @@ func markAllReady(t *testing.T, env *controllertest.Environment) {
 		}
 		group.Go(func() error { return env.Client.Status().Patch(t.Context(), deployment, patch) })
 	}
-	if err := group.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, group.Wait())
 }
 
 // TestRunningCallsOfManyStacks checks the documented number of calls for one change that affects many stacks. The

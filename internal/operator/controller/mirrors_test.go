@@ -17,6 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/controllertest"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // mirrorSet describes a kind of mirror set: the kind, its plural name, and the name of the list in its spec.
@@ -53,9 +54,7 @@ func (m mirrorSet) create(
 	if policy != "" {
 		entry["mirrorSourcePolicy"] = policy
 	}
-	if err := unstructured.SetNestedSlice(object.Object, []any{entry}, "spec", m.list); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, unstructured.SetNestedSlice(object.Object, []any{entry}, "spec", m.list))
 	controllertest.WaitUntil(t, func() error { return env.Client.Create(t.Context(), object.DeepCopy()) })
 	return object
 }

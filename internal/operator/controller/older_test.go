@@ -11,6 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/controllertest"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // TestUserConfigOfAnotherNamespace checks that a v1alpha1 stack can have its userConfig in another namespace, but waits
@@ -19,14 +20,10 @@ func TestUserConfigOfAnotherNamespace(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.AllNamespaces = true
 	shared := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "shared-"}}
-	if err := env.Client.Create(t.Context(), shared); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, env.Client.Create(t.Context(), shared))
 	config := controllertest.NewConfigMap("mine", names.OlderConfigFile, "version: 2\nimage_name: mine\nproviders: {}\n")
 	config.Namespace = shared.Name
-	if err := env.Client.Create(t.Context(), config); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, env.Client.Create(t.Context(), config))
 	env.StartReconciler(t, "older")
 	stack := env.NewStack(t, "my", `{distribution: {name: starter}, overrideConfig: {configMapName: mine}, networking: {port: 8321}}`)
 	stack.Annotations = map[string]string{

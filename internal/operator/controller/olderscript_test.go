@@ -24,19 +24,13 @@ func (f *fixture) applyOlderRendering(
 ) *corev1.PodTemplateSpec {
 	t.Helper()
 	s, err := f.runSteps(t, stack, "ownership")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	rendered := s.planned.Plan.Rendered
 	older(rendered.Deployment)
 	rendered, err = rollout.NewRendered(rendered.Deployment, rendered.Record)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	s.owned.decision.Record = rendered.Record
-	if err := s.owned.setDeployment(rendered.Deployment); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, s.owned.setDeployment(rendered.Deployment))
 	for _, step := range steps[slices.IndexFunc(steps, func(s step) bool { return s.name == "apply" }):] {
 		if err := step.run(t.Context(), f.Reconciler, s); err != nil {
 			t.Fatalf("step %s: %v", step.name, err)
@@ -49,9 +43,7 @@ func (f *fixture) applyOlderRendering(
 func (f *fixture) podTemplate(t *testing.T, stack *stack) *corev1.PodTemplateSpec {
 	t.Helper()
 	deployment := &appsv1.Deployment{}
-	if err := f.Get(t.Context(), keyOf(stack), deployment); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, f.Get(t.Context(), keyOf(stack), deployment))
 	return &deployment.Spec.Template
 }
 

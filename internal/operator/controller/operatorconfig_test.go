@@ -11,7 +11,6 @@ import (
 	eventsv1 "k8s.io/api/events/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/controllertest"
@@ -125,46 +124,4 @@ func TestRunningBadOperatorConfig(t *testing.T) {
 
 	env.SetOperatorConfig(t, operatorconfig.KeyImageOverrides, "starter: mirror.example.com/starter:0.7.3")
 	env.WaitForImage(t, "my", "mirror.example.com/starter:0.7.3", v1alpha2.ImageFromOperatorConfig)
-}
-
-// TestOwnDistributionName checks that an administrator's own distribution name works like a name in the catalog if
-// the spec has a base configuration, and that the error for an unknown name lists all names.
-func TestOwnDistributionName(t *testing.T) {
-	env := controllertest.NewEnvironment(t)
-	env.OwnOperatorConfig = true
-	env.Workers = true
-	env.StartReconciler(t, "own")
-	starter, err := distribution.Resolve("starter", "", "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	env.Create(t, controllertest.NewConfigMap("base", "config.yaml", string(starter.Base)))
-	env.Create(t, env.NewStack(t, "my", `{distribution: {name: rh-dev}, baseConfig: {configMapName: base}, resources: {models: [llama]}}`))
-	env.SetOperatorConfig(t, operatorconfig.KeyImageOverrides, "other: quay.io/x/other:1")
-	controllertest.WaitUntil(t, func() error {
-		again := env.WaitForCondition(t, "my", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonUnknownDistribution)
-		if !strings.Contains(again.Message, "known distributions: meta-reference-gpu, other, postgres-demo, remote-vllm, starter;") {
-			return fmt.Errorf("message %q", again.Message)
-		}
-		return nil
-	})
-	env.SetOperatorConfig(t, operatorconfig.KeyImageOverrides, "rh-dev: quay.io/x/rh-dev:0.7.3")
-	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	env.WaitForImage(t, "my", "quay.io/x/rh-dev:0.7.3", v1alpha2.ImageFromOperatorConfig)
-	stack := env.GetStack(t)
-	if got := stack.Status.ResolvedDistribution; got.ServerReleaseFrom != "image-tag" ||
-		got.ConfigSource != v1alpha2.ConfigSourceConfigMap {
-		t.Errorf("status %+v", got)
-	}
-	if got := stack.Status.DistributionConfig; got != nil {
-		t.Errorf("a stack of v1alpha2 has the fields of v1alpha1 %+v", got)
-	}
-	deployed := env.GetDeployment(t)
-	env.SetOperatorConfig(t, operatorconfig.KeyImageOverrides, "")
-	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonUnknownDistribution)
-	env.WaitUntilIdle(t, "own")
-	kept := env.GetDeployment(t)
-	if kept.UID != deployed.UID || kept.Generation != deployed.Generation {
-		t.Error("the removal of a name changed the running pods")
-	}
 }

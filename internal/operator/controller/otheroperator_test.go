@@ -83,9 +83,7 @@ func checkOtherOperator(t *testing.T, tc otherOperatorCase, began time.Time) {
 	if pause := f.holdBack(t.Context(), own); pause != 0 {
 		t.Fatalf("the stack is held back for %v at the start", pause)
 	}
-	if err := f.Create(t.Context(), own); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, f.Create(t.Context(), own))
 	own.ManagedFields = tc.entries
 	if tc.updated != 0 {
 		own.Status.Version = &v1alpha2.VersionStatus{LastUpdated: &metav1.Time{Time: began.Add(tc.updated)}}
@@ -93,9 +91,7 @@ func checkOtherOperator(t *testing.T, tc otherOperatorCase, began time.Time) {
 	f.cache, f.writes = singleStackReader{f.Client, own}, nil
 	f.now = func() time.Time { return began.Add(tc.after) }
 	got, err := f.Reconcile(t.Context(), reconcile.Request{NamespacedName: keyOf(own)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	if tc.pause == 0 {
 		if len(f.writes) == 0 {
 			t.Error("the stack is not reconciled")
@@ -116,9 +112,7 @@ func TestOtherInstallation(t *testing.T) {
 	own, other := testutil.NewStack(t, `{distribution: {name: starter}}`), "elsewhere"
 	f := newFixture(t)
 	f.otherInstallation = func(context.Context) (string, error) { return other, nil }
-	if err := f.Create(t.Context(), own); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, f.Create(t.Context(), own))
 	f.writes = nil
 	request := reconcile.Request{NamespacedName: keyOf(own)}
 	got, err := f.Reconcile(t.Context(), request)

@@ -30,6 +30,15 @@ func failedPodStatus(code int32, message string) corev1.PodStatus {
 	}}}
 }
 
+// passPreflight makes a preflight pod ready, and waits until the change is applied.
+func passPreflight(t *testing.T, env *controllertest.Environment, pod *corev1.Pod, before *appsv1.Deployment) {
+	t.Helper()
+	env.AssignToNode(t, pod)
+	env.SetPodStatus(t, pod, controllertest.ContainersReadyStatus())
+	env.WaitForDeploymentUpdate(t, before)
+	env.WaitForNoPreflight(t)
+}
+
 // TestPreflightFails checks that a change that prevents the server from starting never reaches the running pods, and
 // that the reported reason does not contain server output.
 func TestPreflightFails(t *testing.T) {
@@ -92,10 +101,7 @@ func TestPreflightFails(t *testing.T) {
 	if again.Name != pod.Name {
 		t.Errorf("pod %s tests the change again, want the same name as before", again.Name)
 	}
-	env.AssignToNode(t, again)
-	env.SetPodStatus(t, again, controllertest.ContainersReadyStatus())
-	env.WaitForDeploymentUpdate(t, before)
-	env.WaitForNoPreflight(t)
+	passPreflight(t, env, again, before)
 }
 
 // TestPreflightWaits checks that the preflight waits after a temporary failure: until the kubelet has pulled an image,
@@ -134,10 +140,7 @@ func TestPreflightWaits(t *testing.T) {
 	env.SetPodStatus(t, pod, evicted)
 	again := env.WaitForPreflightPod(t, pod)
 	env.CheckDeploymentUnchanged(t, before)
-	env.AssignToNode(t, again)
-	env.SetPodStatus(t, again, controllertest.ContainersReadyStatus())
-	env.WaitForDeploymentUpdate(t, before)
-	env.WaitForNoPreflight(t)
+	passPreflight(t, env, again, before)
 }
 
 // TestPreflightIsSkipped checks that a change is applied without a preflight if the preflight pod cannot run.
@@ -269,10 +272,7 @@ storage: {kv: {type: redis, endpoint: "redis:6379", password: {secretKeyRef: {na
 	if len(policy.Spec.Ingress) != 0 || policy.Spec.PodSelector.MatchLabels[names.LabelApp] != pod.Labels[names.LabelApp] {
 		t.Errorf("policy %+v", policy.Spec)
 	}
-	env.AssignToNode(t, pod)
-	env.SetPodStatus(t, pod, controllertest.ContainersReadyStatus())
-	env.WaitForDeploymentUpdate(t, before)
-	env.WaitForNoPreflight(t)
+	passPreflight(t, env, pod, before)
 	after := env.GetDeployment(t)
 	if read := controllertest.StorageSecretOf(t, after); read == first || password(read) != "two" {
 		t.Errorf("the pods read %q from Secret %q", password(read), read)

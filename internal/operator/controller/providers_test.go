@@ -15,6 +15,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/controllertest"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // vllmProviders returns a server's list of providers. The list contains values from the environment of the server, and
@@ -114,9 +115,7 @@ providers:
 		return nil
 	})
 	data, err := json.Marshal(stack)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	for where, text := range map[string]string{"status": string(data), "log": controllertest.OperatorLog().String()} {
 		if strings.Contains(text, canary) {
 			t.Errorf("the %s contains the value of a Secret", where)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/controllertest"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // TestTakeOverKeepsTheTemplate checks that a Deployment that an older operator wrote is taken over without a restart of
@@ -42,9 +43,7 @@ func TestTakeOverKeepsTheTemplate(t *testing.T) {
 		},
 	}
 	old.Namespace = env.Namespace
-	if err := env.Client.Create(t.Context(), old, client.FieldOwner("manager")); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, env.Client.Create(t.Context(), old, client.FieldOwner("manager")))
 	env.StartReconciler(t, "take-over")
 	condition := env.WaitForCondition(t, "my", v1alpha2.ConditionAdopted, v1alpha2.ReasonRenderingDiffers)
 	if !strings.Contains(condition.Message, "image") {

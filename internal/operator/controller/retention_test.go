@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -150,22 +149,6 @@ func TestRunningDataLossIsAccepted(t *testing.T) {
 	}
 }
 
-// TestDataLossIsNotAccepted checks that a user can revert a change that waits because its loss of data is not accepted.
-func TestDataLossIsNotAccepted(t *testing.T) {
-	env := controllertest.NewEnvironment(t)
-	env.StartWithReadyStack(t, specOfRelease("0.3"))
-	before := env.GetDeployment(t)
-	env.UpdateSpec(t, "my", specOfRelease("0.4"))
-	env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDataLossNotAccepted)
-	env.UpdateSpec(t, "my", specOfRelease("0.3"))
-	env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
-	env.WaitUntilIdle(t, env.Namespace)
-	now := env.GetDeployment(t)
-	if diff := cmp.Diff(before.Spec, now.Spec); diff != "" {
-		t.Errorf("the pods changed (-want +got):\n%s", diff)
-	}
-}
-
 // removePlaces removes the places from the record on the Deployment.
 func removePlaces(t *testing.T, env *controllertest.Environment) {
 	t.Helper()
@@ -235,27 +218,5 @@ providers: {}
 				return nil
 			})
 		})
-	}
-}
-
-// TestStorageSwitchedOff checks that the claim is kept when storage is removed from the spec, and that the status
-// reports the data on the volume.
-func TestStorageSwitchedOff(t *testing.T) {
-	env := controllertest.NewEnvironment(t)
-	env.StartWithReadyStack(t, volumeSpec)
-	env.UpdateSpec(t, "my", `{distribution: {name: starter}}`)
-	controllertest.WaitUntil(t, func() error {
-		left := env.WaitForCondition(t, "my", v1alpha2.ConditionDataLeftBehind, v1alpha2.ReasonDataLeftBehind)
-		if !strings.Contains(left.Message, "spec.workload.storage: the data of ") ||
-			!strings.Contains(left.Message, "to recover the earlier data") {
-			return fmt.Errorf("condition %+v", left)
-		}
-		return nil
-	})
-	env.WaitUntilIdle(t, env.Namespace)
-	claim := &corev1.PersistentVolumeClaim{}
-	env.Get(t, "my-pvc", claim)
-	if claim.DeletionTimestamp != nil {
-		t.Error("the claim is deleted")
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/controllertest"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // bindRole binds a role to the account in a namespace.
@@ -20,9 +21,7 @@ func bindRole(t *testing.T, env *controllertest.Environment, namespace, account,
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: kind, Name: role},
 		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: names.OperatorNamespace, Name: account}},
 	}
-	if err := env.Client.Create(t.Context(), binding); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, env.Client.Create(t.Context(), binding))
 }
 
 // TestRunningSomeNamespacesOnly checks that an operator with the permissions that

@@ -27,9 +27,7 @@ func TestBaseConfig(t *testing.T) {
 		withKey = `{distribution: {name: starter}, baseConfig: {configMapName: mine, key: base.yaml}}`
 	)
 	known, err := distribution.Resolve("starter", "", "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	none := known
 	none.Base = nil
 	kept := rollout.Record{

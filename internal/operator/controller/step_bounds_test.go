@@ -54,12 +54,8 @@ func TestBoundsOfAStack(t *testing.T) {
 		"one stack, limit zero":       {"[{stacks: 0}]", plain, nil, `Namespace "team" can have at most 0 stacks, and this stack exceeds the limit; delete older stacks, or ` + ask},
 		"the labels of the namespace": {"[{namespaceLabels: {tier: full}}, {namespaceLabels: {tier: trial}, stacks: 1}]", plain, []client.Object{labeled, another("team", "z", time.Hour)}, places},
 		"other labels":                {"[{namespaceLabels: {tier: full}, stacks: 0}]", plain, []client.Object{labeled}, ""},
-		"an older stack": {
-			"[{stacks: 1}]", plain, []client.Object{another("team", "z", time.Hour)}, places,
-		},
-		"a newer stack": {
-			"[{stacks: 1}]", plain, []client.Object{another("team", "a", -time.Hour)}, "",
-		},
+		"an older stack":              {"[{stacks: 1}]", plain, []client.Object{another("team", "z", time.Hour)}, places},
+		"a newer stack":               {"[{stacks: 1}]", plain, []client.Object{another("team", "a", -time.Hour)}, ""},
 		"a stack that was created in the same second":  {"[{stacks: 1}]", plain, []client.Object{another("team", "a", 0)}, places},
 		"a stack of the same second with a later name": {"[{stacks: 1}]", plain, []client.Object{another("team", "z", 0)}, ""},
 		"a deployed stack of the same second with a later name": {

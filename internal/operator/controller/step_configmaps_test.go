@@ -138,9 +138,7 @@ func TestConfigMapOfTheSameNameInAnotherNamespace(t *testing.T) {
 		t.Errorf("the users of the ConfigMap are %v, want the stack", users)
 	}
 	s, err := f.runSteps(t, own, "plan")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	if made := s.planned.Plan; made.ConfigMapName != "mine" || len(made.Warnings) != 1 {
 		t.Errorf("ConfigMap %q is mounted, with the warnings %v; want mine and one warning", made.ConfigMapName, made.Warnings)
 	}

@@ -57,11 +57,8 @@ func TestServes(t *testing.T) {
 		outcome  rollout.Outcome
 		want     bool
 	}{
-		"no failure": {nil, true, rollout.Changed, true},
-		"failure of a step": {
-			&status.Failure{Reason: v1alpha2.ReasonInvalidSpec}, true, rollout.Unchanged,
-			false,
-		},
+		"no failure":                   {nil, true, rollout.Changed, true},
+		"failure of a step":            {&status.Failure{Reason: v1alpha2.ReasonInvalidSpec}, true, rollout.Unchanged, false},
 		"paused":                       {paused, true, rollout.Unchanged, true},
 		"paused with a pending change": {paused, true, rollout.Changed, false},
 		"paused without a Deployment":  {paused, false, rollout.Unchanged, false},
@@ -97,9 +94,7 @@ func TestResolvedDistribution(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, err := newFixture(t, testutil.NewOperatorConfigMap(operatorconfig.KeyRegistries, "readLabels: false")).runSteps(t,
 				testutil.NewStack(t, tc.spec), "plan")
-			if err != nil {
-				t.Fatal(err)
-			}
+			testutil.Must(t, err)
 			tc.want.ConfigSource = s.planned.Plan.ConfigSource
 			if tc.want.Image == "" {
 				tc.want.Image = s.image.Catalog

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -89,37 +90,26 @@ func TestObjectsOfAnotherOwner(t *testing.T) {
 // TestOwnershipOfChildren checks that an object that belongs to another owner is reported with the remedy, and that no
 // object is written.
 func TestOwnershipOfChildren(t *testing.T) {
-	const spec = `{distribution: {name: starter}}`
-	foreign := func(name string) *corev1.Service {
-		return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: name}}
-	}
-	const (
-		service = `Service "my-service" in namespace "team" exists and has neither a controller nor ` +
-			`the labels of the stack; delete this Service, or create the stack with another name`
-		account = `ServiceAccount "my-sa" in namespace "team" exists and has neither a controller nor ` +
-			`the labels of the stack; delete this ServiceAccount, or create the stack with another name`
-	)
-	other := testutil.NewStack(t, spec)
-	other.Name, other.UID = "other", "uid-of-other"
-	retained := foreign("my-service")
+	const remedy = `%[1]s "%[2]s" in namespace "team" exists and has neither a controller nor the labels of the stack; ` +
+		`delete this %[1]s, or create the stack with another name`
+	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "my-service"}}
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "my-sa"}}
+	retained := service.DeepCopy()
 	retained.Labels = names.Labels("my")
 	for name, tc := range map[string]struct {
 		objects []client.Object
 		message string
 	}{
-		"no objects":                   {},
-		"Service without a controller": {[]client.Object{foreign("my-service")}, service},
+		"no objects": {},
 		"two objects without a controller": {
-			[]client.Object{foreign("my-service"), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "my-sa"}}},
-			account + "\n" + service,
+			[]client.Object{service, account},
+			fmt.Sprintf(remedy, "ServiceAccount", "my-sa") + "\n" + fmt.Sprintf(remedy, "Service", "my-service"),
 		},
-		"Service of another stack":                 {[]client.Object{&corev1.Service{ObjectMeta: testutil.ChildMeta(other, "my-service")}}, `Service "my-service" in namespace "team" exists and is controlled by LlamaStackDistribution "other"; delete this Service, or create the stack with another name`},
 		"retained Service with the stack's labels": {[]client.Object{retained}, ""},
-		"Service with another name":                {[]client.Object{foreign("their-service")}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, tc.objects...)
-			s, err := f.runSteps(t, testutil.NewStack(t, spec), "ownership")
+			s, err := f.runSteps(t, testutil.NewStack(t, `{distribution: {name: starter}}`), "ownership")
 			var want *status.Failure
 			if tc.message != "" {
 				want = &status.Failure{

@@ -203,9 +203,7 @@ func TestOneConfigurationPerPass(t *testing.T) {
 		t.Errorf("unchanged parts are in Secret %q, then in %q", first, again)
 	}
 	password.Data["password"] = []byte("two")
-	if err := f.Update(t.Context(), password); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, f.Update(t.Context(), password))
 	if second := apply("changed parts", spec); second == first {
 		t.Errorf("changed parts are in the same Secret %q", first)
 	}
@@ -214,9 +212,7 @@ func TestOneConfigurationPerPass(t *testing.T) {
 	apply("no record of the places", changed)
 
 	s, err := pass("before the name is taken", strings.Replace(spec, "[eval]", "[eval, scoring, tool_runtime]", 1), "plan")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	taken := s.planned.Plan.ConfigMapName
 	f.createObjects(t, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: taken}})
 	_, err = pass("the name is taken", strings.Replace(spec, "[eval]", "[eval, scoring, tool_runtime]", 1), "ownership")
@@ -237,9 +233,7 @@ func TestPlanKeepsTheGroupOfATakenOverStack(t *testing.T) {
 	for name, objects := range map[string][]client.Object{"new": nil, "taken over": {live}} {
 		f := newFixtureOn(t, true, nil, objects...)
 		s, err := f.runSteps(t, own, "plan")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		security := s.planned.Plan.Rendered.Deployment.Spec.Template.Spec.SecurityContext
 		if kept := security != nil && security.FSGroup != nil; kept != (objects != nil) {
 			t.Errorf("%s: the pods have an fsGroup: %t", name, kept)

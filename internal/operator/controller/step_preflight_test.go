@@ -97,13 +97,9 @@ func TestNoPreflight(t *testing.T) {
 			f.applyStack(t, fmt.Sprintf(spec, "a", 1))
 			changed, deployment := testutil.NewStack(t, fmt.Sprintf(spec, tc.model, tc.replicas)), &appsv1.Deployment{}
 			changed.Generation = 2
-			if err := f.Get(t.Context(), keyOf(changed), deployment); err != nil {
-				t.Fatal(err)
-			}
+			testutil.Must(t, f.Get(t.Context(), keyOf(changed), deployment))
 			deployment.Status.AvailableReplicas = tc.serving
-			if err := f.Status().Update(t.Context(), deployment); err != nil {
-				t.Fatal(err)
-			}
+			testutil.Must(t, f.Status().Update(t.Context(), deployment))
 			_, err := f.runSteps(t, changed, "preflight")
 			failure, _ := errors.AsType[*status.Failure](err)
 			starts := failure != nil && failure.Reason == v1alpha2.ReasonPreflightInProgress

@@ -3,18 +3,22 @@ package controller
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/apply"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // pageLister simulates an API server with one ReplicaSet or pod in each page. It refuses larger pages, because any
@@ -62,9 +66,7 @@ func TestUsedByRevisions(t *testing.T) {
 	}
 	stack := &v1alpha2.LlamaStackDistribution{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "my"}}
 	used, err := (&Reconciler{direct: server}).usedByRevisions(t.Context(), stack)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	kind := corev1.SchemeGroupVersion.WithKind
 	want := map[apply.Child]bool{
 		{Kind: kind(kindServiceAccount), Name: "my-sa"}: true, {Kind: kind(kindSecret), Name: "my-storage"}: true,
@@ -72,6 +74,39 @@ func TestUsedByRevisions(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, used); diff != "" || server.lists != 2 {
 		t.Errorf("used objects after %d lists (-want +got):\n%s", server.lists, diff)
+	}
+}
+
+// TestPrune checks which children are deleted: none that a revision uses, none that exposes the stack while its
+// exposure is kept, and none that makes Gateways verify the server while pods serve HTTPS.
+func TestPrune(t *testing.T) {
+	own := testutil.NewStack(t, `{distribution: {name: starter}}`)
+	meta := func(name string) metav1.ObjectMeta { return testutil.ChildMeta(own, name) }
+	revision := &appsv1.ReplicaSet{ObjectMeta: meta("my-1")}
+	revision.Labels = names.Selector("my")
+	revision.Spec.Template.Spec.Volumes = []corev1.Volume{{VolumeSource: corev1.VolumeSource{
+		ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "my-used"}},
+	}}}
+	for name, tc := range map[string]struct {
+		keepsExposure, podsServeTLS bool
+		want                        string
+	}{
+		"nothing else is kept": {want: "my-ingress my-network-policy my-server-ca my-unused"},
+		"the exposure is kept": {keepsExposure: true, want: "my-network-policy my-unused"},
+		"the pods serve HTTPS": {podsServeTLS: true, want: "my-ingress my-network-policy my-unused"},
+	} {
+		f := newFixture(t,
+			&corev1.ConfigMap{ObjectMeta: meta("my-used")}, &corev1.ConfigMap{ObjectMeta: meta("my-unused")},
+			&corev1.ConfigMap{ObjectMeta: meta("my-server-ca")}, &networkingv1.Ingress{ObjectMeta: meta("my-ingress")},
+			&networkingv1.NetworkPolicy{ObjectMeta: meta("my-network-policy")})
+		s, err := f.runSteps(t, own, "ownership")
+		testutil.Must(t, err)
+		f.createObjects(t, revision.DeepCopy())
+		testutil.Must(t, f.prune(t.Context(), own, &workload{}, &s.owned, tc.keepsExposure, tc.podsServeTLS))
+		slices.Sort(f.writes)
+		if got := strings.ReplaceAll(strings.Join(f.writes, " "), "delete ", ""); got != tc.want {
+			t.Errorf("%s: deleted %s, want %s", name, got, tc.want)
+		}
 	}
 }
 

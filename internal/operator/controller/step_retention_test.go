@@ -30,6 +30,7 @@ func TestRetentionOfData(t *testing.T) {
 			"the SQLite file /.llama/distributions/starter/kvstore.db on PersistentVolumeClaim my-pvc, and is missing from Redis at redis:6379"
 		unserved    = ": the server no longer serves vector stores: the content of vector_io/faiss"
 		notRequired = "spec.distribution.baseProviders: the data of batches"
+		removed     = "spec.workload.storage: the data of "
 		lost        = "spec.distribution: release 0.7 cannot read the data that vector_io/faiss stored under release 0.3, so the server does not start, and no tool converts this data: " +
 			"stay on 0.3, or delete the vector stores of that provider through the API (DELETE /v1/vector_stores/ID) and create them again after the change; " +
 			"before the change, accept the loss of the remaining data with the annotation llamastack.io/accept-data-loss: \"vector_io/faiss\"\n" +
@@ -54,8 +55,12 @@ func TestRetentionOfData(t *testing.T) {
 			runs: onVolume, spec: required, left: notRequired,
 			event: "Warning DataLeftBehind " + notRequired,
 		},
-		"already reported": {runs: onVolume, spec: onRedis, told: true, left: left},
-		"data loss":        {runs: older, spec: newer, failure: waits(lost)},
+		"storage removed": {
+			runs: onVolume, spec: `{distribution: {name: starter}}`, left: removed, event: "Warning DataLeftBehind " + removed,
+		},
+		"a change that waits is reverted":            {runs: older, spec: older},
+		"already reported":                           {runs: onVolume, spec: onRedis, told: true, left: left},
+		"data loss":                                  {runs: older, spec: newer, failure: waits(lost)},
 		"data loss, the annotation names other data": {runs: older, spec: newer, accepts: "faiss", failure: waits(lost + `; the annotation llamastack.io/accept-data-loss contains "faiss", which does not name any of the lost data; set the annotation to "vector_io/faiss"`)},
 		"accepted data loss": {
 			runs: older, spec: newer, accepts: "registry, vector_io/faiss", left: lost[:60],
@@ -89,9 +94,7 @@ func checkRetention(t *testing.T, tc retentionCase) {
 	}
 	if tc.told {
 		told, err := f.runSteps(t, own, "retention")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		<-f.recorder.Events
 		own.Status.Conditions = []metav1.Condition{{
 			Type:    v1alpha2.ConditionDataLeftBehind,
@@ -156,15 +159,11 @@ func TestPlacesWithoutARecord(t *testing.T) {
 func (f *fixture) replacePlaces(t *testing.T, instead string) {
 	t.Helper()
 	deployment := &appsv1.Deployment{}
-	if err := f.Get(t.Context(), keyOf(testutil.NewStack(t, `{}`)), deployment); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, f.Get(t.Context(), keyOf(testutil.NewStack(t, `{}`)), deployment))
 	rendered, _, found := strings.Cut(deployment.Annotations[names.AnnotationRendered], `,"places":`)
 	if !found {
 		t.Fatalf("the record has no places: %s", rendered)
 	}
 	deployment.Annotations[names.AnnotationRendered] = rendered + instead + "}"
-	if err := f.Update(t.Context(), deployment); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, f.Update(t.Context(), deployment))
 }

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
@@ -15,15 +16,20 @@ import (
 )
 
 func TestStorageCondition(t *testing.T) {
-	for phase, want := range map[string]string{
-		"Bound": "True StorageReady Storage is ready", "Pending": "True StorageReady Storage is waiting for its first pod",
-		"": "True StorageReady Storage is waiting for its first pod", "Lost": `False StorageLost The volume of PersistentVolumeClaim "my-pvc" no longer exists; restore the volume from a backup, or delete the PersistentVolumeClaim to get a new one with an empty volume`,
+	const growing = `{spec: {resources: {requests: {storage: 30Gi}}}, status: {phase: Bound, capacity: {storage: 20Gi}}}`
+	for content, want := range map[string]string{
+		`{status: {phase: Bound}}`:   "True StorageReady Storage is ready",
+		growing:                      "True StorageReady Storage is ready and is growing from 20Gi to 30Gi",
+		`{status: {phase: Pending}}`: "True StorageReady Storage is waiting for its first pod",
+		`{}`:                         "True StorageReady Storage is waiting for its first pod",
+		`{status: {phase: Lost}}`:    `False StorageLost The volume of PersistentVolumeClaim "my-pvc" no longer exists; restore the volume from a backup, or delete the PersistentVolumeClaim to get a new one with an empty volume`,
 	} {
-		claim := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"phase": phase}}}
+		claim := &unstructured.Unstructured{}
+		testutil.Must(t, yaml.Unmarshal([]byte(content), &claim.Object))
 		claim.SetName("my-pvc")
 		got := storageCondition(claim)
 		if text := fmt.Sprintf("%s %s %s", got.Status, got.Reason, got.Message); text != want {
-			t.Errorf("%s: %s, want %s", phase, text, want)
+			t.Errorf("%s: %s, want %s", content, text, want)
 		}
 	}
 }
@@ -50,12 +56,9 @@ func TestVolumeOfAStack(t *testing.T) {
 		"no size in the spec":             {storage: "", capacity: "20Gi", class: "slow", wanted: "20Gi"},
 		"larger size within the capacity": {storage: "size: 40Gi", capacity: "50Gi", class: "slow", wanted: "20Gi"},
 		"larger size than the capacity":   {storage: "size: 60Gi", capacity: "50Gi", class: "slow", wanted: "60Gi"},
-		"smaller size": {
-			storage: "size: 5Gi", capacity: "20Gi", class: "slow", wanted: "20Gi",
-			failure: shrinks,
-		},
-		"smaller size without a volume": {storage: "size: 5Gi", class: "slow", wanted: "20Gi", failure: shrinks},
-		"reverted expansion":            {storage: "size: 10Gi", capacity: "5Gi", class: "slow", wanted: "10Gi"},
+		"smaller size":                    {storage: "size: 5Gi", capacity: "20Gi", class: "slow", wanted: "20Gi", failure: shrinks},
+		"smaller size without a volume":   {storage: "size: 5Gi", class: "slow", wanted: "20Gi", failure: shrinks},
+		"reverted expansion":              {storage: "size: 10Gi", capacity: "5Gi", class: "slow", wanted: "10Gi"},
 		"same storage class": {
 			storage: "size: 20Gi, storageClassName: slow", capacity: "20Gi", class: "slow",
 			wanted: "20Gi", has: "slow",
@@ -101,14 +104,10 @@ func checkVolumeOf(t *testing.T, tc volumeCase) {
 		live.Status.Capacity = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(tc.capacity)}
 	}
 	s, err := newFixture(t, live).runSteps(t, own, "ownership")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	checkFailure(t, checkVolume(s.owned.volumeTrouble), tc.failure)
 	claim, wanted, _, err := s.owned.volumeClaim()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	if wanted.Cmp(resource.MustParse(tc.wanted)) != 0 {
 		t.Errorf("requests %s, want %s", wanted.String(), tc.wanted)
 	}

@@ -12,15 +12,14 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // TestStepsMatchThePage checks that the steps in the code are those in docs/development/architecture.md, in the same
 // order, each in a file with its name. The last step, finish, is not in the variable steps, because it always runs.
 func TestStepsMatchThePage(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "development", "architecture.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	_, table, found := strings.Cut(string(page), "\n| step |")
 	if !found {
 		t.Fatal("docs/development/architecture.md has no table of steps")
@@ -39,9 +38,7 @@ func TestStepsMatchThePage(t *testing.T) {
 		t.Errorf("steps (-page +code):\n%s", diff)
 	}
 	files, err := filepath.Glob("step_*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	var named []string
 	for _, file := range files {
 		if !strings.HasSuffix(file, "_test.go") {
@@ -77,9 +74,7 @@ func TestStepsMatchThePage(t *testing.T) {
 // the preflight pods, which are not applied.
 func TestRightsCoverChildKinds(t *testing.T) {
 	source, err := os.ReadFile("rbac.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	verbs, definitions := map[string]string{}, ""
 	marker := regexp.MustCompile(`(?m)^// \+kubebuilder:rbac:groups="?([^",]*)"?,resources=([^,]+),(?:resourceNames=([^,]+),)?verbs=(.+)$`)
 	for _, m := range marker.FindAllStringSubmatch(string(source), -1) {

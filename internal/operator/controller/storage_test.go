@@ -10,86 +10,31 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/controllertest"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
-
-// createStorageClass creates a storage class with a name that is unique to the environment, and returns this name.
-func createStorageClass(t *testing.T, env *controllertest.Environment, name string, expands bool) string {
-	t.Helper()
-	class := &storagev1.StorageClass{
-		ObjectMeta: metav1.ObjectMeta{Name: name + "-" + env.Namespace}, Provisioner: "example.com/test",
-		AllowVolumeExpansion: &expands,
-	}
-	if err := env.Client.Create(t.Context(), class); err != nil {
-		t.Fatal(err)
-	}
-	return class.Name
-}
-
-// bindVolume binds a volume to a claim, as a provisioner does.
-func bindVolume(t *testing.T, env *controllertest.Environment, name string) {
-	t.Helper()
-	claim := &corev1.PersistentVolumeClaim{}
-	env.WaitForChild(t, name, claim)
-	patch := client.MergeFrom(claim.DeepCopy())
-	claim.Status.Phase, claim.Status.Capacity = corev1.ClaimBound, claim.Spec.Resources.Requests
-	env.PatchStatus(t, claim, patch)
-}
-
-// waitForRequest waits until the claim requests the size.
-func waitForRequest(t *testing.T, env *controllertest.Environment, name, size string) {
-	t.Helper()
-	claim := &corev1.PersistentVolumeClaim{}
-	controllertest.WaitUntil(t, func() error {
-		env.Get(t, name, claim)
-		if got := claim.Spec.Resources.Requests[corev1.ResourceStorage]; got.Cmp(resource.MustParse(size)) != 0 {
-			return fmt.Errorf("requests %s, want %s", got.String(), size)
-		}
-		return nil
-	})
-}
-
-func TestVolumeGrows(t *testing.T) {
-	env := controllertest.NewEnvironment(t)
-	spec := func(size string) string {
-		return fmt.Sprintf(`{distribution: {name: starter}, workload: {storage: {storageClassName: %s%s}}}`, "grows-"+env.Namespace, size)
-	}
-	createStorageClass(t, env, "grows", true)
-	env.StartReconciler(t, "volume-grows")
-	env.Create(t, env.NewStack(t, "my", spec(", size: 20Gi")))
-	bindVolume(t, env, "my-pvc")
-	env.UpdateSpec(t, "my", spec(", size: 30Gi"))
-	waitForRequest(t, env, "my-pvc", "30Gi")
-	controllertest.WaitUntil(t, func() error {
-		condition := env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
-		if condition.Message != "Storage is ready and is growing from 20Gi to 30Gi" {
-			return fmt.Errorf("message %q", condition.Message)
-		}
-		return nil
-	})
-	bindVolume(t, env, "my-pvc")
-	env.UpdateSpec(t, "my", spec("")) // the default of 10Gi is not a request for a smaller volume
-	env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
-	env.WaitUntilIdle(t, "volume-grows")
-	waitForRequest(t, env, "my-pvc", "30Gi")
-}
 
 // TestVolumeCannotGrow checks that a volume that cannot grow does not block other changes, and that the failure ends
 // when the spec has the earlier size again.
 func TestVolumeCannotGrow(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
-	class := createStorageClass(t, env, "fixed", false)
+	class := "fixed-" + env.Namespace
+	testutil.Must(t, env.Client.Create(t.Context(), &storagev1.StorageClass{
+		ObjectMeta: metav1.ObjectMeta{Name: class}, Provisioner: "example.com/test", AllowVolumeExpansion: new(false),
+	}))
 	spec := func(size string, replicas int) string {
 		return fmt.Sprintf(`{distribution: {name: starter}, workload: {replicas: %d, storage: {storageClassName: %s, size: %s}}}`, replicas, class, size)
 	}
 	env.StartReconciler(t, "volume-fixed")
 	env.Create(t, env.NewStack(t, "my", spec("20Gi", 1)))
-	bindVolume(t, env, "my-pvc")
+	claim := &corev1.PersistentVolumeClaim{}
+	env.WaitForChild(t, "my-pvc", claim)
+	claim.Status.Phase, claim.Status.Capacity = corev1.ClaimBound, claim.Spec.Resources.Requests
+	env.UpdateStatus(t, claim)
 	env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
 	before, after := &appsv1.Deployment{}, &appsv1.Deployment{}
 	env.Get(t, "my", before)

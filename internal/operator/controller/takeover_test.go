@@ -39,9 +39,7 @@ status: {`+status+`}`), &values); err != nil {
 		t.Fatal(err)
 	}
 	object := &stack{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(convert.ToHub(values), object); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, runtime.DefaultUnstructuredConverter.FromUnstructured(convert.ToHub(values), object))
 	object.SetGroupVersionKind(v1alpha2.GroupVersionKind)
 	return object
 }
@@ -63,9 +61,7 @@ func (f *fixture) createV1alpha1Deployment(
 			},
 		},
 	}
-	if err := f.Create(t.Context(), deployment, client.FieldOwner("manager")); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, f.Create(t.Context(), deployment, client.FieldOwner("manager")))
 	f.writes = nil
 }
 
@@ -140,14 +136,10 @@ func TestKeptPodsOfATakenOverStack(t *testing.T) {
 		stack := newConvertedStack(t, want.server, told)
 		stack.Generation = int64(len(want.server))
 		s, err := f.runSteps(t, stack, "apply")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		f.describe(s)
 		now := &corev1.ConfigMap{}
-		if err := f.Get(t.Context(), client.ObjectKeyFromObject(bundle), now); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, f.Get(t.Context(), client.ObjectKeyFromObject(bundle), now))
 		if kept := now.ResourceVersion == bundle.ResourceVersion; kept != want.keeps {
 			t.Errorf("reconcile %d: the mounted ConfigMap is as it was: %t, want %t", i+1, kept, want.keeps)
 		}
@@ -175,9 +167,7 @@ func TestReturnFromThePreviousOperator(t *testing.T) {
 	applied := appsv1ac.Deployment("my",
 		"team").WithSpec(appsv1ac.DeploymentSpec().WithTemplate(corev1ac.PodTemplateSpec().
 		WithSpec(corev1ac.PodSpec().WithContainers(corev1ac.Container().WithName(names.Container).WithImage(running)))))
-	if err := f.Apply(t.Context(), applied, client.FieldOwner("my"), client.ForceOwnership); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, f.Apply(t.Context(), applied, client.FieldOwner("my"), client.ForceOwnership))
 	before := f.podTemplate(t, first)
 	if ours.Spec.Containers[0].Image == running || before.Spec.Containers[0].Image != running {
 		t.Fatalf("image %q, then %q", ours.Spec.Containers[0].Image, before.Spec.Containers[0].Image)

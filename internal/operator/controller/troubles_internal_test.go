@@ -13,6 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/apply"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // TestAutoscalerPatience checks that the operator waits three minutes after an autoscaler's first warning and after the
@@ -44,9 +45,7 @@ func TestAutoscalerPatience(t *testing.T) {
 				autoscaler.Status.Conditions[0].Status = "True"
 			}
 			content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(autoscaler)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testutil.Must(t, err)
 			applied := &unstructured.Unstructured{Object: content}
 			applied.SetKind("HorizontalPodAutoscaler")
 			object := &v1alpha2.LlamaStackDistribution{}
@@ -61,9 +60,7 @@ func TestAutoscalerPatience(t *testing.T) {
 			}}
 			s.report.MarkTrue(v1alpha2.ConditionAvailable, v1alpha2.ReasonMinimumReplicasAvailable, "")
 			r := &Reconciler{now: func() time.Time { return now }, autoscalerPatience: defaultAutoscalerPatience}
-			if err := r.reportAutoscaler(s); err != nil {
-				t.Fatal(err)
-			}
+			testutil.Must(t, r.reportAutoscaler(s))
 			if got := meta.FindStatusCondition(s.report.Conditions, v1alpha2.ConditionDegraded) != nil; got != tc.told {
 				t.Errorf("reported: %t, want %t", got, tc.told)
 			}
@@ -91,9 +88,7 @@ func TestFailureOfARunningObject(t *testing.T) {
 			Condition: v1alpha2.ConditionConfigGenerated,
 			Reason:    v1alpha2.ReasonBaseConfigUnavailable,
 		}, nil, nil, true},
-		"the ConfigMap": {
-			validation(v1alpha2.ReasonConfigMapNotFound), given, map[string]map[string][]byte{}, true,
-		},
+		"the ConfigMap":                {validation(v1alpha2.ReasonConfigMapNotFound), given, map[string]map[string][]byte{}, true},
 		"the key of the ConfigMap":     {validation(v1alpha2.ReasonConfigMapKeyMissing), given, map[string]map[string][]byte{"base": {"x": nil}}, true},
 		"another ConfigMap":            {validation(v1alpha2.ReasonConfigMapNotFound), given, map[string]map[string][]byte{"base": {"config.yaml": nil}}, false},
 		"the ConfigMaps were not read": {validation(v1alpha2.ReasonInvalidSpec), given, nil, false},

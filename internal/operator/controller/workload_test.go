@@ -54,9 +54,7 @@ func TestPodsAreNotCopied(t *testing.T) {
 func TestEventsAreLimited(t *testing.T) {
 	object := &stack{ObjectMeta: metav1.ObjectMeta{Name: "my", Namespace: "ns", UID: "u"}}
 	scheme, err := testutil.NewScheme()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	direct := fake.NewClientBuilder().WithScheme(scheme).WithObjects(object).WithStatusSubresource(object).Build()
 	object.Status.Conditions = status.Summarize(status.Input{}).Conditions
 	synctest.Test(t, func(t *testing.T) { // the time does not pass
@@ -66,9 +64,7 @@ func TestEventsAreLimited(t *testing.T) {
 			r.recorder.Eventf(object, nil, "Warning", "Reason", report.Action, "note")
 		}
 		happened := []report.Event{{Type: "Warning", Reason: "Reason", Note: "note"}}
-		if err := r.writer.Write(t.Context(), object, &object.Status, happened); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, r.writer.Write(t.Context(), object, &object.Status, happened))
 		if got := len(told.Events); got != 1_000 {
 			t.Errorf("%d events of one namespace at once, want 1000", got)
 		}

@@ -11,6 +11,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 var hasty = wait.Backoff{Duration: time.Millisecond}
@@ -22,9 +24,7 @@ func TestAwaitAPIServer(t *testing.T) {
 	var calls atomic.Int32
 	health := make(chan int, 2)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	address := listener.Addr().String()
 	_ = listener.Close()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -37,9 +37,7 @@ func TestAwaitAPIServer(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	if err := awaitAPIServer(t.Context(), &rest.Config{Host: server.URL}, address, hasty); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, awaitAPIServer(t.Context(), &rest.Config{Host: server.URL}, address, hasty))
 	if alive, ready := <-health, <-health; calls.Load() != 3 || alive != http.StatusOK ||
 		ready != http.StatusServiceUnavailable {
 		t.Errorf("after %d calls; meanwhile /healthz answered %d and /readyz %d", calls.Load(), alive, ready)

@@ -31,9 +31,7 @@ func (o *runningOperator) expectMonitored(t *testing.T, admin client.Client, tok
 	wanted := map[string]bool{}
 	for _, file := range []string{"prometheusrule.yaml", "dashboard.json"} {
 		text, err := os.ReadFile(filepath.Join(testutil.Root(), "config", "monitoring", file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		for _, name := range monitoredMetric.FindAllString(string(text), -1) {
 			wanted[name] = true
 		}
@@ -49,14 +47,10 @@ func (o *runningOperator) expectMonitored(t *testing.T, admin client.Client, tok
 		t.Fatalf("only %d metrics are used", len(wanted))
 	}
 	objects, err := testutil.ReadObjects(filepath.Join(testutil.Root(), "config", "samples", "v1alpha2-simple.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	for _, object := range objects {
 		object.SetNamespace("default")
-		if err := admin.Create(t.Context(), object); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, admin.Create(t.Context(), object))
 	}
 	// The definition names an installation in the namespace of the manifests, so this operator pauses.
 	o.expectMetrics(t, token, "llama_stack_operator_other_installation")
@@ -64,9 +58,7 @@ func (o *runningOperator) expectMonitored(t *testing.T, admin client.Client, tok
 	definition.Name = names.CustomResourceDefinition
 	patch := client.RawPatch(types.JSONPatchType, []byte(
 		`[{"op": "replace", "path": "/spec/conversion/webhook/clientConfig/service/namespace", "value": "default"}]`))
-	if err := admin.Patch(t.Context(), definition, patch); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, admin.Patch(t.Context(), definition, patch))
 	delete(wanted, "llama_stack_operator_other_installation")
 	o.expectMetrics(t, token, slices.Sorted(maps.Keys(wanted))...)
 }

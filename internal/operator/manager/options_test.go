@@ -17,9 +17,7 @@ func parse(t *testing.T, args ...string) Options {
 	var options Options
 	flags := pflag.NewFlagSet("manager", pflag.ContinueOnError)
 	options.BindFlags(flags)
-	if err := flags.Parse(args); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, flags.Parse(args))
 	return options
 }
 
@@ -125,14 +123,5 @@ func TestRunRefusesBadArguments(t *testing.T) {
 				t.Errorf("exit code %d, output:\n%s", code, out.String())
 			}
 		})
-	}
-}
-
-func TestVersionOr(t *testing.T) {
-	if got := versionOr("v1.2.3"); got != "v1.2.3" {
-		t.Errorf("versionOr(v1.2.3) = %q", got)
-	}
-	if got := versionOr(""); got == "" {
-		t.Error("versionOr of an empty version is empty")
 	}
 }

@@ -33,9 +33,7 @@ func TestRun(t *testing.T) {
 	o := startOperator(t, cluster.Kubeconfig)
 	o.expect(t, "http://"+o.health+"/healthz", http.StatusOK)
 	o.expect(t, "http://"+o.health+"/readyz", http.StatusOK)
-	if err := cluster.Plane.Install(); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, cluster.Plane.Install())
 	o.expect(t, "https://"+o.metrics+"/metrics", http.StatusUnauthorized)
 	o.expect(t, "https://"+o.metrics+"/metrics", http.StatusUnauthorized, "Authorization", "Bearer wrong")
 
@@ -63,17 +61,13 @@ func TestReadinessWithoutWebhooks(t *testing.T) {
 	var options manager.Options
 	flags := pflag.NewFlagSet("manager", pflag.ContinueOnError)
 	options.BindFlags(flags)
-	if err := flags.Parse([]string{
+	testutil.Must(t, flags.Parse([]string{
 		"--operator-namespace=default", "--health-probe-bind-address=" + o.health, "--metrics-bind-address=0",
 		"--webhook-bind-address=0",
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	ctx, cancel := context.WithCancel(t.Context())
 	mgr, err := manager.New(ctx, plane.Config, options, "v1.2.3", func(string) string { return "" })
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	done := make(chan error, 1)
 	go func() { done <- mgr.Start(ctx) }()
 	t.Cleanup(func() {
@@ -84,9 +78,7 @@ func TestReadinessWithoutWebhooks(t *testing.T) {
 	})
 	o.expect(t, "http://"+o.health+"/healthz", http.StatusOK)
 	o.expect(t, "http://"+o.health+"/readyz", http.StatusInternalServerError)
-	if err := plane.Install(); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, plane.Install())
 	o.expect(t, "http://"+o.health+"/readyz", http.StatusOK)
 }
 
@@ -138,9 +130,7 @@ func tokenOf(t *testing.T, admin client.Client, account string, mayRead bool) st
 	made := []client.Object{owner}
 	if mayRead {
 		objects, err := testutil.ReadObjects(filepath.Join(testutil.Root(), "config", "rbac", "metrics_role.yaml"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		reader := objects[len(objects)-1]
 		made = append(made, reader, &rbacv1.ClusterRoleBinding{
 			ObjectMeta: metav1.ObjectMeta{Name: account},
@@ -149,14 +139,10 @@ func tokenOf(t *testing.T, admin client.Client, account string, mayRead bool) st
 		})
 	}
 	for _, object := range made {
-		if err := admin.Create(t.Context(), object); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, admin.Create(t.Context(), object))
 	}
 	var request authenticationv1.TokenRequest
-	if err := admin.SubResource("token").Create(t.Context(), owner, &request); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, admin.SubResource("token").Create(t.Context(), owner, &request))
 	return request.Status.Token
 }
 

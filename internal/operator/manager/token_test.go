@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"k8s.io/client-go/rest"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // The next token in the file replaces a rejected token within two calls.
@@ -22,9 +24,7 @@ func TestRenewToken(t *testing.T) {
 	config := &rest.Config{Host: server.URL, BearerToken: "first", BearerTokenFile: file}
 	renewToken(config)
 	client, err := rest.HTTPClientFor(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	for _, tc := range []struct {
 		token string
 		want  int
@@ -33,17 +33,11 @@ func TestRenewToken(t *testing.T) {
 		{"first", http.StatusUnauthorized},
 		{"second", http.StatusOK},
 	} {
-		if err := os.WriteFile(file, []byte(tc.token), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, os.WriteFile(file, []byte(tc.token), 0o600))
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, http.NoBody)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		response, err := client.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		_ = response.Body.Close()
 		if response.StatusCode != tc.want {
 			t.Errorf("with token %q in the file the answer is %d, want %d", tc.token, response.StatusCode, tc.want)

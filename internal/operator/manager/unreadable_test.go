@@ -41,15 +41,11 @@ func TestCacheOfUnreadableStacks(t *testing.T) {
 	}
 	config := clientConfig(cluster.Plane.Config, Options{QPS: -1}, "test")
 	scheme, err := testutil.NewScheme()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	options := caches.Options(nil)
 	options.Scheme, options.ByObject = scheme, nil
 	found, err := cache.New(config, options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	var running sync.WaitGroup
@@ -68,9 +64,7 @@ func TestCacheOfUnreadableStacks(t *testing.T) {
 		"quantity": "spec.workload.resources.limits[cpu]: must be a quantity",
 	} {
 		stack := &v1alpha2.LlamaStackDistribution{}
-		if err := found.Get(ctx, client.ObjectKey{Namespace: "default", Name: name}, stack); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, found.Get(ctx, client.ObjectKey{Namespace: "default", Name: name}, stack))
 		_, _, errs := validate.Spec(stack)
 		if got := intent.Messages(errs); !strings.HasPrefix(got, want) || (want == "") != (got == "") {
 			t.Errorf("%s: errors %q, want %q", name, got, want)
@@ -83,27 +77,15 @@ func installUnbounded(t *testing.T, cluster *testutil.Cluster) {
 	t.Helper()
 	const file = "config/crd/bases/llamastack.io_llamastackdistributions.yaml"
 	objects, err := testutil.ReadObjects(filepath.Join(testutil.Root(), file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	data, err := objects[0].MarshalJSON()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	form, err := json.Marshal(quantity.Form)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	data = bytes.ReplaceAll(data, append([]byte(`"pattern":`), form...), []byte(`"pattern":"."`))
-	if err := objects[0].UnmarshalJSON(data); err != nil {
-		t.Fatal(err)
-	}
-	if err := cluster.Create(t.Context(), objects[0]); err != nil {
-		t.Fatal(err)
-	}
-	if err := cluster.Plane.WaitForDefinition(); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, objects[0].UnmarshalJSON(data))
+	testutil.Must(t, cluster.Create(t.Context(), objects[0]))
+	testutil.Must(t, cluster.Plane.WaitForDefinition())
 }
 
 // create creates a stack from JSON that no client can encode.
@@ -115,9 +97,7 @@ func create(t *testing.T, config *rest.Config, name, spec string) {
 			GroupVersion: &v1alpha2.GroupVersion, NegotiatedSerializer: serializer.NewCodecFactory(kruntime.NewScheme()),
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	body := fmt.Sprintf(`{"apiVersion":"llamastack.io/v1alpha2","kind":"LlamaStackDistribution","metadata":{"name":%q},"spec":%s}`, name, spec)
 	var code int
 	answer := plain.Post().AbsPath("/apis/llamastack.io/v1alpha2/namespaces/default/llamastackdistributions").

@@ -1,7 +1,6 @@
 package golden_test
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -48,28 +47,6 @@ func TestDirFails(t *testing.T) {
 	}
 }
 
-func TestUpdate(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "want")
-	put(t, dir, map[string]string{"a.yaml": "another\n", "orphan.yaml": ""})
-	if output, err := child(t, dir, "-update"); err != nil {
-		t.Fatalf("update: %v\n%s", err, output)
-	}
-	if output, err := child(t, dir); err != nil {
-		t.Errorf("after an update: %v\n%s", err, output)
-	}
-	if got := golden.Read(t, filepath.Join(dir, "sub", "b.yaml")); !bytes.Equal(got, []byte("two\n")) {
-		t.Errorf("sub/b.yaml is %q after an update", got)
-	}
-}
-
-func TestCases(t *testing.T) {
-	dir := t.TempDir()
-	put(t, dir, map[string]string{"two/in.yaml": "", "one.txtar": "", "one-more/in.yaml": "", "README.md": ""})
-	if got := strings.Join(golden.Cases(t, dir), " "); got != "one one-more two" {
-		t.Errorf("cases are %q", got)
-	}
-}
-
 // TestArchive shows that an archive is compared and updated like the directory of the same name.
 func TestArchive(t *testing.T) {
 	const rest = "Why.\n-- in.yaml --\nin\n-- other/a.yaml --\nother\n-- other/sub/a.yaml --\nother\n"
@@ -102,19 +79,6 @@ func TestArchive(t *testing.T) {
 		if got := string(golden.Read(t, filepath.Join(golden.Unpack(t, at), "sub", "b.yaml"))); got != "two\n" {
 			t.Errorf("the unpacked file is %q", got)
 		}
-	}
-}
-
-// TestWholeArchive shows that an archive can have only expected files.
-func TestWholeArchive(t *testing.T) {
-	dir := t.TempDir()
-	put(t, dir, map[string]string{"want.txtar": "-- orphan.yaml --\n"})
-	if output, err := child(t, filepath.Join(dir, "want"), "-update"); err != nil {
-		t.Fatalf("update: %v\n%s", err, output)
-	}
-	want := "-- a.yaml --\none\n-- sub/b.yaml --\ntwo\n"
-	if got := string(golden.Read(t, filepath.Join(dir, "want.txtar"))); got != want {
-		t.Errorf("the archive is %q after an update, want %q", got, want)
 	}
 }
 

@@ -63,10 +63,7 @@ func TestPauses(t *testing.T) {
 			answers{list: apierrors.NewInternalError(context.DeadlineExceeded)},
 			[]int{1, 2, 4, 8, 16, 32, 60, 60, 60},
 		},
-		"a write is rejected": {
-			answers{patch: forbidden},
-			[]int{60, 120, 240, 480, 960, 1920, 3600, 3600},
-		},
+		"a write is rejected": {answers{patch: forbidden}, []int{60, 120, 240, 480, 960, 1920, 3600, 3600}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -2,6 +2,7 @@ package watcher_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -47,9 +48,7 @@ func startOperator(t *testing.T, c *upgrade.Cluster, account string) *operator {
 	ctx, cancel := context.WithCancel(log.IntoContext(context.WithoutCancel(t.Context()), o.logger()))
 	informers := definitionCache(t, config)
 	direct, err := client.New(config, client.Options{Scheme: c.Scheme(), Mapper: c.RESTMapper()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	w := watcher.New(watcher.Options{
 		Client: direct, Informers: informers, Definition: names.CustomResourceDefinition,
 		Migration: migration.Options{Rate: 1000, Settle: time.Second}, // this test does not need to wait for the API server
@@ -77,73 +76,36 @@ func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { retur
 func definitionCache(t *testing.T, config *rest.Config) cache.Cache {
 	t.Helper()
 	scheme, err := testutil.NewScheme()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	found, err := cache.New(config, cache.Options{
 		Scheme: scheme, DefaultFieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField,
 			names.CustomResourceDefinition),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return found
 }
 
 // atStart contains the metrics of a replica that has not run a migration.
-var atStart, errAtStart = gathered()
+var atStart, errAtStart = metrics.Registry.Gather()
 
 // TestMetricsOfStandby checks that a replica that waits for the lease does not report an incomplete migration.
 func TestMetricsOfStandby(t *testing.T) {
-	if errAtStart != nil {
-		t.Fatal(errAtStart)
-	}
-	if diff := cmp.Diff(map[string]float64{}, atStart); diff != "" {
-		t.Errorf("metrics (-want +got):\n%s", diff)
-	}
-}
-
-// shown returns the values of the metrics, by name and state.
-func shown(t *testing.T) map[string]float64 {
-	t.Helper()
-	values, err := gathered()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return values
-}
-
-func gathered() (map[string]float64, error) {
-	families, err := metrics.Registry.Gather()
-	if err != nil {
-		return nil, err
-	}
-	values := map[string]float64{}
-	for _, family := range families {
-		name, ours := strings.CutPrefix(family.GetName(), "llama_stack_operator_storage_migration_")
-		if !ours {
-			continue
-		}
-		for _, metric := range family.GetMetric() {
-			key := name
-			for _, label := range metric.GetLabel() {
-				key += "/" + label.GetValue()
-			}
-			values[key] = metric.GetGauge().GetValue()
+	testutil.Must(t, errAtStart)
+	for _, family := range atStart {
+		if strings.HasPrefix(family.GetName(), "llama_stack_operator_storage_migration_") {
+			t.Errorf("%s has the values %v", family.GetName(), family.GetMetric())
 		}
 	}
-	return values, nil
 }
 
 func (o *operator) awaitStored(t *testing.T, c *upgrade.Cluster, version string, count int) {
 	t.Helper()
 	testutil.Within(t, time.Minute, func() error {
-		want := map[string]float64{
-			"complete": 1, "objects/pending": 0, "objects/migrated": float64(count),
-			"objects/failed": 0,
-		}
-		if diff := cmp.Diff([]string{version}, c.Definition(t).Status.StoredVersions) + cmp.Diff(want, shown(t)); diff != "" {
-			return errorString(diff)
+		objects := map[string]float64{"pending": 0, "migrated": float64(count), "failed": 0}
+		if diff := cmp.Diff([]string{version}, c.Definition(t).Status.StoredVersions) +
+			cmp.Diff(map[string]float64{"": 1}, testutil.Metric(t, "storage_migration_complete")) +
+			cmp.Diff(objects, testutil.Metric(t, "storage_migration_objects")); diff != "" {
+			return errors.New(diff)
 		}
 		return nil
 	})
@@ -152,18 +114,12 @@ func (o *operator) awaitStored(t *testing.T, c *upgrade.Cluster, version string,
 	}
 }
 
-type errorString string
-
-func (e errorString) Error() string { return string(e) }
-
 // The operator migrates with only the permissions in its manifests. It also migrates back if a user changes the storage
 // version back. After a change to the definition that needs no migration, it only reads the definition.
 func TestWatcher(t *testing.T) {
 	const count = 20
 	c := upgrade.Start(t)
-	if err := c.Plane.InstallRights(); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, c.Plane.InstallRights())
 	webhook := upgrade.StartWebhook(t)
 	o := startOperator(t, c, names.OperatorServiceAccount)
 	c.Install(t, upgrade.Older(t))
@@ -173,7 +129,7 @@ func TestWatcher(t *testing.T) {
 	const waits = "The operator cannot migrate stored objects now"
 	testutil.Eventually(t, "the operator to report that it waits",
 		func() (bool, error) { return strings.Contains(o.log.String(), waits), nil })
-	if got := shown(t)["complete"]; got != 0 {
+	if got := testutil.Metric(t, "storage_migration_complete")[""]; got != 0 {
 		t.Errorf("complete is %v, want 0", got)
 	}
 	webhook.Down.Store(false)
@@ -196,9 +152,7 @@ func TestWatcher(t *testing.T) {
 	for range 2 {
 		patch := client.RawPatch(types.MergePatchType,
 			[]byte(`{"metadata":{"annotations":{"at":"`+time.Now().String()+`"}}}`))
-		if err := c.Patch(t.Context(), c.Definition(t), patch); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, c.Patch(t.Context(), c.Definition(t), patch))
 		before := calls
 		testutil.Eventually(t, "the operator to read the definition", func() (bool, error) {
 			calls = o.calls.Load()

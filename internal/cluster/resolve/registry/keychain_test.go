@@ -12,6 +12,7 @@ import (
 func TestKeychainErrorsShowNothing(t *testing.T) {
 	for _, content := range []string{
 		`{"https://u:cAnArY@example.com": "cAnArY"}`, `{"cAnArY": 1}`, `cAnArY`, `{"a": {"auth": 7, "cAnArY": 1}}`,
+		`{"a": {"auth": "cAnArY"}}`,
 	} {
 		for name, add := range map[string]func(*Keychain) error{
 			"dockercfg":        func(k *Keychain) error { return k.AddOlder([]byte(content)) },

@@ -188,11 +188,13 @@ func TestRefusedHubImage(t *testing.T) {
 }
 
 // TestLeavingAllowedPlace checks that the reader rejects a path with "..", "." or an empty part, so that no path leaves
-// the allowed repositories.
+// the allowed repositories, and any other text that is not the name of an image.
 func TestLeavingAllowedPlace(t *testing.T) {
 	reader := New(Options{Allow: []string{"quay.io/team"}})
 	defer reader.Close()
-	for _, image := range []string{"quay.io/team/../other/server:1", "quay.io/team/./server:1", "quay.io/team//server:1"} {
+	for _, image := range []string{
+		"quay.io/team/../other/server:1", "quay.io/team/./server:1", "quay.io/team//server:1", "quay.io/team/UPPER:1",
+	} {
 		if ref, err := reader.reference(image); err == nil {
 			t.Errorf("%s: the reader would read %v", image, ref)
 		}

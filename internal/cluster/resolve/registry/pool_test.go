@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -97,95 +96,6 @@ func TestPool(t *testing.T) {
 	if server.requests.Load() == before {
 		t.Error("the other image was not read")
 	}
-}
-
-// TestPoolConfigure checks that a change to the options immediately causes another attempt.
-func TestPoolConfigure(t *testing.T) {
-	server := serve(t)
-	ref := server.push(t, "test/allow:1", image(t, nil))
-	pool, _ := runPool(t, server, anonymous)
-	pool.Configure(Options{Insecure: []string{server.host}, Allow: []string{"quay.io"}})
-	asked := target("my", ref)
-	eventually(t, "the refusal", func() bool {
-		outcome, _ := pool.Read(asked)
-		var refused *RefusedError
-		return errors.As(outcome.Err, &refused)
-	})
-	pool.Configure(Options{Insecure: []string{server.host}})
-	eventually(t, "the image", func() bool {
-		outcome, _ := pool.Read(asked)
-		return outcome.Image != nil
-	})
-}
-
-// TestPoolShares checks the limit of two concurrent reads from one registry for one namespace, so that another
-// namespace keeps its share.
-func TestPoolShares(t *testing.T) {
-	server := serve(t)
-	ref := server.push(t, "test/shares:1", image(t, nil))
-	var mu sync.Mutex
-	var now, most int
-	gate := make(chan struct{})
-	pool, _ := runPool(t, server, func(target Target) (authn.Keychain, error) {
-		if target.Stack.Namespace != "ns" {
-			return &Keychain{}, nil
-		}
-		mu.Lock()
-		now++
-		most = max(most, now)
-		mu.Unlock()
-		<-gate
-		mu.Lock()
-		now--
-		mu.Unlock()
-		return &Keychain{}, nil
-	})
-	names := []string{"a", "b", "c", "d", "e", "f"}
-	for _, name := range names {
-		pool.Read(target(name, ref))
-	}
-	eventually(t, "two at once", func() bool {
-		mu.Lock()
-		defer mu.Unlock()
-		return now == perRegistryAndNamespace
-	})
-	other := Target{Stack: types.NamespacedName{Namespace: "other", Name: "my"}, Image: ref}
-	eventually(t, "the other namespace", func() bool {
-		outcome, _ := pool.Read(other)
-		return outcome.Image != nil
-	})
-	close(gate)
-	for _, name := range names {
-		eventually(t, name, func() bool {
-			outcome, _ := pool.Read(target(name, ref))
-			return outcome.Image != nil
-		})
-	}
-	mu.Lock()
-	defer mu.Unlock()
-	if most > perRegistryAndNamespace {
-		t.Errorf("%d concurrent reads from one registry for one namespace, want at most %d", most, perRegistryAndNamespace)
-	}
-}
-
-// TestPoolForgets checks that no image is read for a deleted stack.
-func TestPoolForgets(t *testing.T) {
-	server := serve(t)
-	ref := server.push(t, "test/forget:1", image(t, nil))
-	var attempts atomic.Int32
-	pool, _ := runPool(t, server, func(Target) (authn.Keychain, error) {
-		attempts.Add(1)
-		return nil, errors.New("no credentials")
-	})
-	asked := target("my", ref)
-	pool.Read(asked)
-	eventually(t, "an attempt", func() bool { return attempts.Load() > 0 })
-	pool.Forget(asked.Stack)
-	eventually(t, "rest", func() bool {
-		before := attempts.Load()
-		<-time.After(50 * time.Millisecond)
-		return attempts.Load() == before
-	})
 }
 
 // TestPoolLooksAgain checks that an image that receives its labels later is found, and that an image without labels

@@ -16,7 +16,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/registry"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -292,35 +291,6 @@ func TestRemembered(t *testing.T) {
 	}
 }
 
-func TestForbiddenImages(t *testing.T) {
-	server := serve(t)
-	ref := server.push(t, "team/server:1", image(t, nil))
-	secure := httptest.NewTLSServer(http.NotFoundHandler())
-	t.Cleanup(secure.Close)
-	for _, tc := range []struct {
-		name, image string
-		options     Options
-		wantErr     string
-	}{
-		{name: "not allowed", image: ref, options: Options{Allow: []string{server.host + "/other", "quay.io"}}, wantErr: "is not in registries.allow"},
-		{name: "allowed", image: ref, options: Options{Allow: []string{server.host + "/team"}}},
-		{name: "allowed registry", image: ref, options: Options{Allow: []string{server.host}}},
-		{name: "rewritten", image: "docker.io/ogxai/server:1", options: Options{Rewrite: map[string]string{"docker.io/ogxai": server.host + "/team"}}},
-		{name: "local address", image: strings.TrimPrefix(secure.URL, "https://") + "/a/b:1", wantErr: "the address is local"},
-		{name: "not an image name", image: "UPPER/case:1", wantErr: `parse image "UPPER/case:1"`},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			_, err := server.reader(t, tc.options).Read(t.Context(), tc.image, &Keychain{})
-			if tc.wantErr == "" && err != nil {
-				t.Fatal(err)
-			}
-			if tc.wantErr != "" && (err == nil || !strings.Contains(err.Error(), tc.wantErr)) {
-				t.Fatalf("got %v, want an error with %q", err, tc.wantErr)
-			}
-		})
-	}
-}
-
 // TestPlainHTTP checks that a registry that is not listed as insecure is never reached without TLS, not even through a
 // redirect.
 func TestPlainHTTP(t *testing.T) {
@@ -413,36 +383,6 @@ func TestKeychainOrder(t *testing.T) {
 		}
 		if got, err := found.Authorization(); err != nil || got.Username != "a" {
 			t.Fatalf("got %v, %v, want the user a", got, err)
-		}
-	}
-}
-
-func TestKeychain(t *testing.T) {
-	keychain := &Keychain{}
-	if err := keychain.Add([]byte(`{"auths":{"https://index.docker.io/v1/":{"username":"hub","password":"p"}}}`)); err != nil {
-		t.Fatal(err)
-	}
-	repository, err := name.NewRepository("ogxai/distribution-starter")
-	if err != nil {
-		t.Fatal(err)
-	}
-	found, err := keychain.Resolve(repository)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, err := found.Authorization(); err != nil || got.Username != "hub" {
-		t.Errorf("got %v, %v for docker.io, want the user hub", got, err)
-	}
-	elsewhere, err := name.NewRepository("quay.io/team/server")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if found, err := keychain.Resolve(elsewhere); err != nil || found != authn.Anonymous {
-		t.Errorf("got %v, %v for quay.io, want anonymous", found, err)
-	}
-	for _, bad := range []string{"", "[]", `{"auths":{"quay.io":{"auth":"s3cret"}}}`, `{"auths":{"quay.io":"s3cret"}}`} {
-		if err := keychain.Add([]byte(bad)); err == nil || strings.Contains(err.Error(), "s3cret") {
-			t.Errorf("%s: got %v, want an error without the content", bad, err)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // TestDefinitionHandler checks which events for a definition count as the addition or the removal of a kind. A new
@@ -55,9 +56,7 @@ func (i indexRecorder) IndexField(
 
 func TestIndexes(t *testing.T) {
 	made := indexRecorder{}
-	if err := AddIndexes(t.Context(), made); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, AddIndexes(t.Context(), made))
 	meta := metav1.ObjectMeta{Name: "my-service", Labels: names.Labels("my")}
 	ofClaim := &corev1.Event{ObjectMeta: meta, InvolvedObject: corev1.ObjectReference{Name: "my-pvc"}}
 	for name, tc := range map[string]struct {

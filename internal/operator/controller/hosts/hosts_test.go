@@ -83,19 +83,13 @@ func TestExposeIsDecodedOnce(t *testing.T) {
 		stacks, objects = append(stacks, one), append(objects, one)
 	}
 	scheme, err := testutil.NewScheme()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	direct := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
 	c := testutil.NewUncached(direct)
 	apis, err := caches.NewAPIs(t.Context(), c, direct.RESTMapper(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	known := New(c, apis, resolve.NewOperatorConfig(c, names.OperatorNamespace), false)
-	if err := known.Index(c).Start(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, known.Index(c).Start(t.Context(), nil))
 	decoded, decode := 0, known.exposures.decode
 	known.exposures.decode = func(spec *v1alpha2.LlamaStackDistributionSpec) *v1alpha2.ExposeSpec {
 		decoded++
@@ -108,9 +102,7 @@ func TestExposeIsDecodedOnce(t *testing.T) {
 	}
 	for _, one := range stacks[:3] {
 		hosts, err := known.Names(t.Context(), cluster)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		owner, err := hosts.Owner(one, nil)
 		if err != nil || owner == nil && one != stacks[0] {
 			t.Errorf("the owner of the host name of %s is %v, error %v", one.Name, owner, err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -27,7 +26,7 @@ type pullWorld struct {
 	account []string
 	secret  func(name string) map[string][]byte
 	reads   int
-	held    []uint64
+	held    []int
 }
 
 func (w *pullWorld) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
@@ -38,10 +37,7 @@ func (w *pullWorld) Get(_ context.Context, key client.ObjectKey, into client.Obj
 		}
 	case *corev1.Secret:
 		w.reads++
-		var memory runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&memory)
-		w.held = append(w.held, memory.HeapAlloc)
+		w.held = append(w.held, testutil.Heap())
 		if into.Data = w.secret(key.Name); into.Data == nil {
 			return apierrors.NewNotFound(schema.GroupResource{Resource: "secrets"}, key.Name)
 		}
@@ -65,9 +61,7 @@ func entries(repository, user string, bytes int) []byte {
 func readPullSecrets(t *testing.T, w *pullWorld, secrets ...string) (authn.Keychain, error) {
 	t.Helper()
 	sources, err := json.Marshal(pullSources{Secrets: secrets, ServiceAccount: "sa"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	target := registry.Target{Stack: types.NamespacedName{Namespace: "ns", Name: "my"}, Credentials: string(sources)}
 	return (&Reader{direct: w}).pullCredentials(t.Context(), target, []string{"registry.example.com/team/server"})
 }
@@ -92,23 +86,15 @@ func TestPullCredentials(t *testing.T) {
 		}
 	}}
 	repository, err := name.NewRepository("registry.example.com/team/server")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	user := func(secrets ...string) string {
 		t.Helper()
 		keychain, err := readPullSecrets(t, w, secrets...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		found, err := keychain.Resolve(repository)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		config, err := found.Authorization()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		return config.Username
 	}
 	if got := user("first", "gone", "without"); got != "older" || w.reads != 4 {
@@ -150,7 +136,7 @@ func TestPullSecretsHoldLittle(t *testing.T) {
 		if large.reads > 12 {
 			t.Errorf("%s: %d Secrets are read", kind, large.reads)
 		}
-		if most := int64(large.held[len(large.held)-1]) - int64(large.held[0]); most > 1<<20 {
+		if most := large.held[len(large.held)-1] - large.held[0]; most > 1<<20 {
 			t.Errorf("%s: %d KiB are held after %d Secrets", kind, most>>10, large.reads)
 		}
 	}
@@ -173,9 +159,7 @@ func TestCredentialsOfANewStack(t *testing.T) {
 		one := testutil.NewStack(t, `{distribution: {name: starter}}`)
 		one.UID = uid
 		credentials, err := credentialsOf(one)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		found = append(found, credentials)
 	}
 	if found[0] == found[1] || found[1] != found[2] {

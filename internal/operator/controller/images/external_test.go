@@ -43,9 +43,7 @@ func encodeLabel(text string) string { return base64.StdEncoding.EncodeToString(
 // registry responds, so no read finishes.
 func TestExternalImages(t *testing.T) {
 	settings, err := rollout.ExternalSettings(map[string]any{"url": "http://a"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	known := func(change func(all []rollout.External)) rollout.Record {
 		all := []rollout.External{
 			{
@@ -100,9 +98,7 @@ func TestExternalImages(t *testing.T) {
 			settings, _ := operatorconfig.Read(testutil.NewOperatorConfigMap(operatorconfig.KeyRegistries, config),
 				operatorconfig.Config{})
 			image, err := Resolve(own, &facts.Running{Record: tc.running}, settings, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testutil.Must(t, err)
 			report := &report.Report{}
 			got, err := newReader(t).External(own, spec, &image, &facts.Running{Record: tc.running}, report)
 			checkFailure(t, err, tc.unread)

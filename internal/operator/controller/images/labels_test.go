@@ -144,14 +144,10 @@ func TestImageLabels(t *testing.T) {
 			}
 			config, _ := operatorconfig.Read(testutil.NewOperatorConfigMap(tc.config[0], tc.config[1]), operatorconfig.Config{})
 			image, err := Resolve(own, &facts.Running{Record: tc.running}, config, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testutil.Must(t, err)
 			report := &report.Report{}
 			got, err := newReader(t, objects...).Labels(t.Context(), own, &image, &facts.Running{Record: tc.running}, report)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testutil.Must(t, err)
 			checkFailure(t, got.Unread, tc.unread)
 			release := ""
 			if got.Distribution.DetectedBy == distribution.ByLabel {
@@ -172,9 +168,7 @@ func TestImageLabels(t *testing.T) {
 // and creates an event. The copy never replaces a configuration from a label.
 func TestUnreadableImage(t *testing.T) {
 	resolved, err := distribution.Resolve("starter", "", "", distribution.Overrides{"starter": "example.com/mine:1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	none := resolved
 	none.Base = nil
 	cause := errors.New("the registry does not respond")
@@ -247,9 +241,7 @@ func TestUnreadableImageIsReadAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			none, err := distribution.Resolve("", "example.com/mine:1", "", nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testutil.Must(t, err)
 			err = unreadable(testutil.NewStack(t, bareImage), &none, &rollout.Record{}, &report.Report{}, tc.cause)
 			checkFailure(t, err, &status.Failure{
 				Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigUnavailable,
@@ -265,9 +257,7 @@ func TestUnreadableImageIsReadAgain(t *testing.T) {
 // configuration, because the image contains a different configuration.
 func TestUnsupportedVersionOfAnImage(t *testing.T) {
 	resolved, err := distribution.Resolve("starter", "", "", distribution.Overrides{"starter": "example.com/mine:1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	cause := &registry.LabelError{Label: registry.LabelConfigVersion, Err: baseconfig.CheckVersion("3")}
 	wants := &status.Failure{
 		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonUnsupportedConfigVersion,

@@ -14,6 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 func TestReleaseNote(t *testing.T) {
@@ -74,9 +75,7 @@ func TestRollout(t *testing.T) {
 	look := func() {
 		t.Helper()
 		rollout, err := rolloutOf(deployment, images)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		seen = append(seen, rollout)
 	}
 	look()

@@ -52,9 +52,7 @@ func TestExpiring(t *testing.T) {
 					Namespace: "ns", Cache: reader, Uses: []intent.SecretUse{use}, Now: now,
 					Text: func(string) bool { return false },
 				})
-			if err != nil {
-				t.Fatal(err)
-			}
+			testutil.Must(t, err)
 			object := &v1alpha2.LlamaStackDistribution{}
 			object.Status.Conditions = []metav1.Condition{{Type: v1alpha2.ConditionSecretsResolved, Message: tc.told}}
 			report := &report.Report{}

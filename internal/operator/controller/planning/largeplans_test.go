@@ -7,6 +7,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // TestLargePlansTakeTurns checks that a large plan waits while another large plan is being built, until the context
@@ -17,9 +18,7 @@ func TestLargePlansTakeTurns(t *testing.T) {
 	plans := New(Options{}).largePlans
 	large := &plan.Input{Object: &v1alpha2.LlamaStackDistribution{}, Base: &plan.Base{Data: make([]byte, largeInput)}}
 	another, err := plans.take(t.Context(), large)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	if _, err := plans.take(ended, large); !errors.Is(err, context.Canceled) {
 		t.Errorf("a large plan did not wait for another large plan: error %v", err)
 	}

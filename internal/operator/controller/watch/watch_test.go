@@ -45,20 +45,14 @@ type fixture struct {
 func newFixture(t *testing.T, objects ...client.Object) *fixture {
 	t.Helper()
 	scheme, err := testutil.NewScheme()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	f := &fixture{Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()}
 	f.cached = &countingReader{Uncached: testutil.NewUncached(f.Client)}
 	apis, err := caches.NewAPIs(t.Context(), f.cached, f.RESTMapper(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	config := resolve.NewOperatorConfig(f.cached, names.OperatorNamespace)
 	f.Stacks = New(f.cached, apis, config, events.NewFakeRecorder(100), false)
-	if err := f.Hosts.Index(f.cached).Start(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, f.Hosts.Index(f.cached).Start(t.Context(), nil))
 	return f
 }
 
@@ -190,13 +184,9 @@ func TestRequeueByOperatorConfig(t *testing.T) {
 			f.settings = resolve.NewOperatorConfig(f.cached, names.OperatorNamespace)
 			handler := f.byOperatorConfig()
 			config, edited := testutil.NewOperatorConfigMap(tc.key, tc.before), testutil.NewOperatorConfigMap(tc.key, tc.after)
-			if err := f.Update(t.Context(), config); err != nil {
-				t.Fatal(err)
-			}
+			testutil.Must(t, f.Update(t.Context(), config))
 			f.requeued(t, handler, created(config))
-			if err := f.Update(t.Context(), edited); err != nil {
-				t.Fatal(err)
-			}
+			testutil.Must(t, f.Update(t.Context(), edited))
 			if diff := cmp.Diff(tc.want, f.requeued(t, handler, changed(config, edited))); diff != "" {
 				t.Errorf("requeued (-want +got):\n%s", diff)
 			}

@@ -2,10 +2,7 @@ package certificate
 
 import (
 	"bytes"
-	"context"
-	"crypto/tls"
 	"errors"
-	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -19,8 +16,6 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
-	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
@@ -165,18 +160,6 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// After the Secret is deleted, the replicas create new keys.
-func TestDeletedSecret(t *testing.T) {
-	b := newBench(t)
-	b.create(t, definition(service), configuration(service))
-	replicas := []*Certificates{b.start(t, names.OperatorServiceAccount), b.start(t, names.OperatorServiceAccount)}
-	b.eventuallyTrusted(t, replicas...)
-	before := string(replicas[0].CABundle())
-	b.deleteOnce(t, b.secret())
-	testutil.Eventually(t, "other keys", func() (bool, error) { return string(replicas[0].CABundle()) != before, nil })
-	b.eventuallyTrusted(t, replicas...)
-}
-
 // The operator injects the bundle into objects that are created later, and restores an edited bundle. It does not
 // change an object that calls a different Service.
 func TestInjection(t *testing.T) {
@@ -277,9 +260,7 @@ func (b *bench) conditions(
 ) map[apiextensionsv1.CustomResourceDefinitionConditionType]apiextensionsv1.CustomResourceDefinitionCondition {
 	t.Helper()
 	crd := definition(service)
-	if err := b.Get(t.Context(), client.ObjectKeyFromObject(crd), crd); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, b.Get(t.Context(), client.ObjectKeyFromObject(crd), crd))
 	found := map[apiextensionsv1.CustomResourceDefinitionConditionType]apiextensionsv1.CustomResourceDefinitionCondition{}
 	for _, condition := range crd.Status.Conditions {
 		found[condition.Type] = condition
@@ -381,72 +362,22 @@ func TestWithoutClusterPermissions(t *testing.T) {
 	}
 }
 
-// A manager starts and stops the webhook server together with the Certificates.
-func TestServer(t *testing.T) {
-	b := newBench(t)
-	certificates, err := New(plane.As(names.OperatorServiceAccount),
-		Options{Namespace: names.OperatorNamespace, Service: service})
-	if err != nil {
-		t.Fatal(err)
-	}
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := free.Addr().(*net.TCPAddr).Port // the listener uses TCP
-	_ = free.Close()
-	server := certificates.Server(webhook.NewServer(webhook.Options{
-		Host: "127.0.0.1", Port: port,
-		TLSOpts: []func(*tls.Config){func(config *tls.Config) { config.GetCertificate = certificates.GetCertificate }},
-	}))
-	if server.NeedLeaderElection() {
-		t.Error("the server needs leader election")
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- server.Start(ctx) }()
-	testutil.Eventually(t, "the server", func() (bool, error) {
-		return server.StartedChecker()(nil) == nil && certificates.Check(nil) == nil, nil
-	})
-	b.stored(t)
-	cancel()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
-}
-
 func (b *bench) conversionTrusts(t *testing.T) string {
 	t.Helper()
 	crd := definition(service)
-	if err := b.Get(t.Context(), client.ObjectKeyFromObject(crd), crd); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, b.Get(t.Context(), client.ObjectKeyFromObject(crd), crd))
 	return string(crd.Spec.Conversion.Webhook.ClientConfig.CABundle)
 }
 
 func (b *bench) configured(t *testing.T) *admissionv1.ValidatingWebhookConfiguration {
 	t.Helper()
 	webhook := configuration(service)
-	if err := b.Get(t.Context(), client.ObjectKeyFromObject(webhook), webhook); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, b.Get(t.Context(), client.ObjectKeyFromObject(webhook), webhook))
 	return webhook
 }
 
 // injected returns the metric of each object.
 func injected(t *testing.T) map[string]float64 {
 	t.Helper()
-	families, err := metrics.Registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := map[string]float64{}
-	for _, family := range families {
-		if family.GetName() == "llama_stack_operator_webhook_ca_injected" {
-			for _, metric := range family.GetMetric() {
-				found[metric.GetLabel()[0].GetValue()] = metric.GetGauge().GetValue()
-			}
-		}
-	}
-	return found
+	return testutil.Metric(t, "webhook_ca_injected")
 }

@@ -82,9 +82,7 @@ type bench struct {
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	admin, err := plane.Client()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	b := &bench{
 		Client: admin, clock: testingclock.NewFakeClock(start), log: &testutil.Log{}, writes: map[string]int{},
 		keys: map[string]bool{},
@@ -107,9 +105,7 @@ func (b *bench) secret() *corev1.Secret {
 // deleteOnce deletes an object that replicas create again. The method `delete` would also delete the new object.
 func (b *bench) deleteOnce(t *testing.T, object client.Object) {
 	t.Helper()
-	if err := b.Delete(t.Context(), object); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, b.Delete(t.Context(), object))
 }
 
 // delete deletes an object, and waits until it no longer exists.
@@ -124,9 +120,7 @@ func (b *bench) delete(t *testing.T, object client.Object) {
 func (b *bench) create(t *testing.T, objects ...client.Object) {
 	t.Helper()
 	for _, object := range objects {
-		if err := b.Create(t.Context(), object); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, b.Create(t.Context(), object))
 	}
 }
 
@@ -134,9 +128,7 @@ func (b *bench) create(t *testing.T, objects ...client.Object) {
 func (b *bench) mayReadSecret(t *testing.T, account string) {
 	t.Helper()
 	as, err := client.New(plane.As(account), client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	testutil.Eventually(t, "the right to read the Secret", func() (bool, error) {
 		err := as.Get(t.Context(), client.ObjectKeyFromObject(b.secret()), b.secret())
 		return !apierrors.IsForbidden(err), nil
@@ -166,9 +158,7 @@ func (b *bench) start(t *testing.T, account string) *Certificates {
 		Namespace: names.OperatorNamespace, Service: service, Recorder: recorder,
 		Clock: b.clock,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	ctx, cancel := context.WithCancel(log.IntoContext(context.WithoutCancel(t.Context()), b.logger()))
 	ctx = logr.NewContext(ctx, b.logger())
 	var group sync.WaitGroup
@@ -274,12 +264,8 @@ func (b *bench) stored(t *testing.T) *corev1.Secret {
 func (b *bench) trusted(t *testing.T) (conversion, validation []byte) {
 	t.Helper()
 	crd, webhook := definition(service), configuration(service)
-	if err := b.Get(t.Context(), client.ObjectKeyFromObject(crd), crd); err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Get(t.Context(), client.ObjectKeyFromObject(webhook), webhook); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, b.Get(t.Context(), client.ObjectKeyFromObject(crd), crd))
+	testutil.Must(t, b.Get(t.Context(), client.ObjectKeyFromObject(webhook), webhook))
 	return crd.Spec.Conversion.Webhook.ClientConfig.CABundle, webhook.Webhooks[1].ClientConfig.CABundle
 }
 

@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 const day = 24 * time.Hour
@@ -31,9 +33,7 @@ func made(t *testing.T, times ...time.Time) map[string][]byte {
 func renewed(t *testing.T, data map[string][]byte, now time.Time, names ...string) (map[string][]byte, time.Time) {
 	t.Helper()
 	wanted, next, err := renew(read(data), now, names)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	if data, err = wanted.data(); err != nil {
 		t.Fatal(err)
 	}
@@ -47,14 +47,10 @@ func renewed(t *testing.T, data map[string][]byte, now time.Time, names ...strin
 func strangeAuthority(t *testing.T) string {
 	t.Helper()
 	template, key, err := prepare("corporate CA", start, start.Add(authorityLife))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	template.IsCA = true
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return string(encode(pemCertificate, der))
 }
 
@@ -91,9 +87,7 @@ func certificateCases(t *testing.T) map[string]renewCase {
 	return map[string]renewCase{
 		"missing": {data: nil, now: start, bundle: fresh, serving: fresh, next: start.Add(settled)},
 		"empty":   {data: map[string][]byte{}, now: start, bundle: fresh, serving: fresh},
-		"good": {
-			data: made(t, start), now: start.Add(day), bundle: old, serving: old, next: start.Add(60 * day),
-		},
+		"good":    {data: made(t, start), now: start.Add(day), bundle: old, serving: old, next: start.Add(60 * day)},
 		"just before renewal is due": {
 			data: made(t, start), now: start.Add(60*day - time.Second), bundle: old, serving: old, next: start.Add(60 * day),
 		},

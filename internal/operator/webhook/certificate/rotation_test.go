@@ -58,9 +58,7 @@ func serve(t *testing.T, replica *Certificates) string {
 		GetCertificate: replica.GetCertificate,
 		MinVersion:     tls.VersionTLS12,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	server := &http.Server{
 		Handler: http.NotFoundHandler(), ReadHeaderTimeout: patience,
 		ErrorLog: stdlog.New(io.Discard, "", 0),

@@ -11,6 +11,7 @@ import (
 	"github.com/go-logr/logr"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/webhook/conversion"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // typical returns an object like those in a cluster, with its status, its managed fields and the kubectl apply
@@ -18,9 +19,7 @@ import (
 func typical(t testing.TB, version string) string {
 	t.Helper()
 	data, err := os.ReadFile("testdata/" + version + ".json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return string(bytes.TrimSpace(data))
 }
 

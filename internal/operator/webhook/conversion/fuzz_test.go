@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/webhook/conversion"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // FuzzHandler checks that the answer to any request is a review. If encoding/json can also read the review, a
@@ -67,9 +68,7 @@ func compareObjects(t *testing.T, data []byte, got apiextensionsv1.ConversionRev
 		if json.Unmarshal(object.Raw, &before) != nil {
 			continue
 		}
-		if err := json.Unmarshal(got.Response.ConvertedObjects[i].Raw, &after); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, json.Unmarshal(got.Response.ConvertedObjects[i].Raw, &after))
 		if after.APIVersion != sent.Request.DesiredAPIVersion || after.Kind != before.Kind {
 			t.Errorf("a %s of %s", after.Kind, after.APIVersion)
 		}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/share"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/webhook/conversion"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 const (
@@ -59,17 +60,9 @@ type answered struct {
 
 func post(t testing.TB, server *httptest.Server, body io.Reader) answered {
 	t.Helper()
-	response, err := server.Client().Post(server.URL, "application/json", body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	data, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := answered{code: response.StatusCode}
-	if err := json.Unmarshal(data, &got.ConversionReview); err != nil || got.Response == nil {
+	code, data := testutil.Post(t, server, body)
+	got := answered{code: code}
+	if err := json.Unmarshal([]byte(data), &got.ConversionReview); err != nil || got.Response == nil {
 		t.Fatalf("the answer is not a review: %v: %.300s", err, data)
 	}
 	if got.Kind != "ConversionReview" {
@@ -94,9 +87,7 @@ func TestConverts(t *testing.T) {
 		var names []string
 		for _, object := range got.Response.ConvertedObjects {
 			var meta metav1.PartialObjectMetadata
-			if err := json.Unmarshal(object.Raw, &meta); err != nil {
-				t.Fatal(err)
-			}
+			testutil.Must(t, json.Unmarshal(object.Raw, &meta))
 			names = append(names, fmt.Sprintf("%s %s %s/%s %s", meta.APIVersion, meta.Kind, meta.Namespace, meta.Name, meta.UID))
 		}
 		const form = "%s LlamaStackDistribution team-a/%s uid-%s"
@@ -251,14 +242,10 @@ func TestOtherRequests(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			request, err := http.NewRequestWithContext(t.Context(), c.method, server.URL, bytes.NewReader([]byte(reviewOf(v2))))
-			if err != nil {
-				t.Fatal(err)
-			}
+			testutil.Must(t, err)
 			request.Header.Set("Content-Type", c.media)
 			response, err := server.Client().Do(request)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testutil.Must(t, err)
 			_ = response.Body.Close()
 			if response.StatusCode != c.want {
 				t.Errorf("code %d, want %d", response.StatusCode, c.want)

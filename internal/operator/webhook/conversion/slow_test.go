@@ -4,11 +4,14 @@ import (
 	"context"
 	"io"
 	"net"
-	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // prompt bounds the time for a conversion while other clients are slow. An API server waits for 30 s. On a busy
@@ -22,9 +25,7 @@ func hold(t *testing.T, server *httptest.Server, connections int, header, body s
 	head := "POST /convert HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n" + header + "\r\n\r\n"
 	for range connections {
 		connection, err := net.Dial("tcp", server.Listener.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		_, _ = io.WriteString(connection, head)
 		go func() {
 			for {
@@ -73,21 +74,9 @@ func TestSlowClients(t *testing.T) {
 // converts checks that the server converts an object in time.
 func converts(t *testing.T, server *httptest.Server, object string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), prompt)
-	defer cancel()
-	body := strings.NewReader(reviewOf(v2, object))
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL, body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Content-Type", "application/json")
-	response, err := server.Client().Do(request)
-	if err != nil {
-		t.Fatalf("a review of %d bytes: %v", len(object), err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	said, err := io.ReadAll(response.Body)
-	if err != nil || !strings.HasSuffix(string(said), `"status":"Success"}}}`) {
-		t.Errorf("a review of %d bytes: %v: %.200s", len(object), err, said)
+	server.Client().Timeout = prompt
+	got := post(t, server, strings.NewReader(reviewOf(v2, object)))
+	if got.Response.Result.Status != metav1.StatusSuccess {
+		t.Errorf("a review of %d bytes: %+v", len(object), got.Response.Result)
 	}
 }

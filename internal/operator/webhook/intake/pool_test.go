@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/webhook/intake"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // serve starts a server that reads bodies of at most 1 MiB, and answers with their size.
@@ -38,25 +39,6 @@ func serve(t *testing.T, pool *intake.Pool) *httptest.Server {
 	return server
 }
 
-// send sends a body and returns the status code and the response.
-func send(t *testing.T, server *httptest.Server, body io.Reader) (int, string) {
-	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	response, err := server.Client().Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	said, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return response.StatusCode, string(said)
-}
-
 // unsized hides the size of a body.
 type unsized struct{ io.Reader }
 
@@ -70,7 +52,7 @@ func TestBody(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			text := strings.Repeat("x", c.size)
 			for _, body := range []io.Reader{strings.NewReader(text), unsized{strings.NewReader(text)}} {
-				if code, said := send(t, server, body); code != c.code || code == http.StatusOK && said != text {
+				if code, said := testutil.Post(t, server, body); code != c.code || code == http.StatusOK && said != text {
 					t.Errorf("%d with %d bytes", code, len(said))
 				}
 			}
@@ -86,9 +68,7 @@ func TestSilentClient(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			connection, err := net.Dial("tcp", server.Listener.Addr().String())
-			if err != nil {
-				t.Fatal(err)
-			}
+			testutil.Must(t, err)
 			defer func() { _ = connection.Close() }()
 			if _, err := io.WriteString(connection, "POST / HTTP/1.1\r\nHost: x\r\n"+head+"\r\n\r\n"); err != nil {
 				t.Fatal(err)
@@ -122,7 +102,7 @@ func TestShortOfMemory(t *testing.T) {
 	}
 	text := strings.Repeat("x", 1<<20)
 	for range 3 {
-		if code, said := send(t, server, strings.NewReader(text)); code != http.StatusOK || said != text {
+		if code, said := testutil.Post(t, server, strings.NewReader(text)); code != http.StatusOK || said != text {
 			t.Fatalf("%d: %.100s", code, said)
 		}
 	}
@@ -149,15 +129,13 @@ func TestStream(t *testing.T) {
 	defer server.Close()
 	for range 5 {
 		connection, err := net.Dial("tcp", server.Listener.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		t.Cleanup(func() { _ = connection.Close() })
 		if _, err := io.WriteString(connection, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if code, said := send(t, server, strings.NewReader("x")); code != http.StatusOK {
+	if code, said := testutil.Post(t, server, strings.NewReader("x")); code != http.StatusOK {
 		t.Errorf("%d: %s", code, said)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // serve starts a server with a maximum number of connections. Requests for /wait wait until the test ends.
@@ -39,9 +41,7 @@ type connection struct {
 func connect(t *testing.T, address string) connection {
 	t.Helper()
 	opened, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	t.Cleanup(func() { _ = opened.Close() })
 	return connection{opened, bufio.NewReader(opened)}
 }
@@ -106,9 +106,7 @@ func TestConnections(t *testing.T) {
 			}
 		}
 		response, err := client.Get("http://" + address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		_ = response.Body.Close()
 	})
 }
@@ -123,9 +121,7 @@ func TestHead(t *testing.T) {
 	one := connect(t, server.Listener.Addr().String())
 	_, _ = fmt.Fprintf(one, "GET / HTTP/1.1\r\nHost: x\r\nX: %s\r\n\r\n", strings.Repeat("x", 2*maxHead))
 	response, err := http.ReadResponse(one.in, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	_ = response.Body.Close()
 	if response.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
 		t.Error(response.Status)
