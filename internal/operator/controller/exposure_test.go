@@ -108,6 +108,15 @@ func TestRunningHTTPRouteIsInstalledLater(t *testing.T) {
 	}
 	setRouteStatus(t, env, route, "parents", "Accepted", "True", "Accepted", "fine")
 	env.WaitForCondition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureApplied)
+	seen := env.WaitUntilIdle(t, version)
+
+	env.UpdateSpec(t, "my", `{distribution: {name: starter}, networking: {expose: {}, allowedFrom: {}}}`)
+	env.WaitForChild(t, "my-network-policy", &networkingv1.NetworkPolicy{})
+	for _, call := range controllertest.ListWrites(env.WaitUntilIdle(t, version)[len(seen):]) {
+		if strings.Contains(call, "httproutes") {
+			t.Errorf("call %s although the object has not changed", call)
+		}
+	}
 	uninstall()
 	missing()
 	env.WaitForRouteURL(t, "my", "")

@@ -56,9 +56,12 @@ func TestVolumeOfAStack(t *testing.T) {
 		"no size in the spec":             {storage: "", capacity: "20Gi", class: "slow", wanted: "20Gi"},
 		"larger size within the capacity": {storage: "size: 40Gi", capacity: "50Gi", class: "slow", wanted: "20Gi"},
 		"larger size than the capacity":   {storage: "size: 60Gi", capacity: "50Gi", class: "slow", wanted: "60Gi"},
-		"smaller size":                    {storage: "size: 5Gi", capacity: "20Gi", class: "slow", wanted: "20Gi", failure: shrinks},
-		"smaller size without a volume":   {storage: "size: 5Gi", class: "slow", wanted: "20Gi", failure: shrinks},
-		"reverted expansion":              {storage: "size: 10Gi", capacity: "5Gi", class: "slow", wanted: "10Gi"},
+		"smaller size": {
+			storage: "size: 5Gi", capacity: "20Gi", class: "slow", wanted: "20Gi",
+			failure: shrinks,
+		},
+		"smaller size without a volume": {storage: "size: 5Gi", class: "slow", wanted: "20Gi", failure: shrinks},
+		"reverted expansion":            {storage: "size: 10Gi", capacity: "5Gi", class: "slow", wanted: "10Gi"},
 		"same storage class": {
 			storage: "size: 20Gi, storageClassName: slow", capacity: "20Gi", class: "slow",
 			wanted: "20Gi", has: "slow",

@@ -88,7 +88,9 @@ func TestFailureOfARunningObject(t *testing.T) {
 			Condition: v1alpha2.ConditionConfigGenerated,
 			Reason:    v1alpha2.ReasonBaseConfigUnavailable,
 		}, nil, nil, true},
-		"the ConfigMap":                {validation(v1alpha2.ReasonConfigMapNotFound), given, map[string]map[string][]byte{}, true},
+		"the ConfigMap": {
+			validation(v1alpha2.ReasonConfigMapNotFound), given, map[string]map[string][]byte{}, true,
+		},
 		"the key of the ConfigMap":     {validation(v1alpha2.ReasonConfigMapKeyMissing), given, map[string]map[string][]byte{"base": {"x": nil}}, true},
 		"another ConfigMap":            {validation(v1alpha2.ReasonConfigMapNotFound), given, map[string]map[string][]byte{"base": {"config.yaml": nil}}, false},
 		"the ConfigMaps were not read": {validation(v1alpha2.ReasonInvalidSpec), given, nil, false},

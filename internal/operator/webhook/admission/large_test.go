@@ -3,7 +3,6 @@ package admission
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
@@ -13,6 +12,8 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	ctrladmission "sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // zeros returns a list with the given number of bytes, whose values take much more memory than its text.
@@ -82,9 +83,7 @@ func reviewOf(t testing.TB, request ctrladmission.Request) string {
 	review := admissionv1.AdmissionReview{Request: &request.AdmissionRequest}
 	review.APIVersion, review.Kind = admissionv1.SchemeGroupVersion.String(), "AdmissionReview"
 	data, err := json.Marshal(review)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return string(data)
 }
 
@@ -93,21 +92,6 @@ func serve(t testing.TB) *httptest.Server {
 	server := httptest.NewServer(Handler(&ctrladmission.Webhook{Handler: newValidator(t, nil)}))
 	t.Cleanup(server.Close)
 	return server
-}
-
-// send sends a review and returns the status code and the response.
-func send(t testing.TB, server *httptest.Server, review string) (int, string) {
-	t.Helper()
-	response, err := server.Client().Post(server.URL, "application/json", strings.NewReader(review))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	said, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return response.StatusCode, string(said)
 }
 
 func TestHandler(t *testing.T) {
@@ -124,7 +108,8 @@ func TestHandler(t *testing.T) {
 		"the largest two specs": {reviewOf(t, update(stackOf(1_500_000), stackOf(1_500_001))), http.StatusOK, "exceed the limit of 262144"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if code, said := send(t, server, c.review); code != c.code || !strings.Contains(said, c.want) {
+			code, said := testutil.Post(t, server, strings.NewReader(c.review))
+			if code != c.code || !strings.Contains(said, c.want) {
 				t.Errorf("%d: %.300s", code, said)
 			}
 		})

@@ -55,13 +55,9 @@ func cluster(t testing.TB) client.WithWatch {
 	t.Helper()
 	started.Store(true)
 	running, err := plane()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	c, err := client.NewWithWatch(running.Config, client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return c
 }
 
@@ -69,32 +65,22 @@ func cluster(t testing.TB) client.WithWatch {
 func made(t testing.TB, c client.Client, texts ...string) string {
 	t.Helper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "try-"}}
-	if err := c.Create(t.Context(), namespace); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, c.Create(t.Context(), namespace))
 	for _, text := range texts {
 		object := &unstructured.Unstructured{}
-		if err := yaml.Unmarshal([]byte(strings.ReplaceAll(text, "NS", namespace.Name)), &object.Object); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, yaml.Unmarshal([]byte(strings.ReplaceAll(text, "NS", namespace.Name)), &object.Object))
 		status := object.Object["status"]
 		if object.GetKind() == "Namespace" {
-			if err := c.Patch(t.Context(), object, client.Merge); err != nil {
-				t.Fatal(err)
-			}
+			testutil.Must(t, c.Patch(t.Context(), object, client.Merge))
 			continue
 		}
 		if object.GetNamespace() == "" && !strings.Contains(object.GetKind(), "Configuration") {
 			object.SetNamespace(namespace.Name)
 		}
-		if err := c.Create(t.Context(), object); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, c.Create(t.Context(), object))
 		if status != nil {
 			object.Object["status"] = status
-			if err := c.Status().Update(t.Context(), object); err != nil {
-				t.Fatal(err)
-			}
+			testutil.Must(t, c.Status().Update(t.Context(), object))
 		}
 	}
 	return namespace.Name
@@ -147,12 +133,10 @@ func TestTry(t *testing.T) {
 		change         func(*v1alpha2.LlamaStackDistribution)
 		denied, warned string
 	}{
-		"a good stack":                       {spec: `{distribution: {name: starter}, networking: {allowedFrom: {namespaces: [a]}}, workload: {storage: {}, podDisruptionBudget: {maxUnavailable: 1}}}`},
-		"a Deployment with an invalid field": {spec: invalid, denied: refused},
-		"a paused stack":                     {spec: invalid, change: paused},
-		"an update that makes a Deployment invalid": {
-			stored: good, spec: invalid, denied: refused,
-		},
+		"a good stack":                              {spec: `{distribution: {name: starter}, networking: {allowedFrom: {namespaces: [a]}}, workload: {storage: {}, podDisruptionBudget: {maxUnavailable: 1}}}`},
+		"a Deployment with an invalid field":        {spec: invalid, denied: refused},
+		"a paused stack":                            {spec: invalid, change: paused},
+		"an update that makes a Deployment invalid": {stored: good, spec: invalid, denied: refused},
 		"an update of a stack whose Deployment is already invalid": {
 			stored: invalid, spec: strings.Replace(invalid, "{overrides", "{workers: 2, overrides", 1), warned: refused,
 		},
@@ -164,10 +148,8 @@ func TestTry(t *testing.T) {
 			warned: `the API server currently rejects Pod "my-stack": exceeded quota: full, requested: pods=1`,
 		},
 		"a quota that has room after the old pod stops": {objects: []string{full}, stored: onClass, spec: strings.Replace(onClass, "{storage", "{workers: 2, storage", 1)},
-		"no pods": {objects: []string{full}, spec: `{distribution: {name: starter}, workload: {replicas: 0}}`},
-		"Pod Security": {
-			objects: []string{restricted}, spec: root, warned: `violates PodSecurity "restricted:latest"`,
-		},
+		"no pods":      {objects: []string{full}, spec: `{distribution: {name: starter}, workload: {replicas: 0}}`},
+		"Pod Security": {objects: []string{restricted}, spec: root, warned: `violates PodSecurity "restricted:latest"`},
 		"a LimitRange": {
 			objects: []string{maximum}, spec: `{distribution: {name: starter}, workload: {resources: {limits: {memory: 1Gi}}}}`,
 			warned: "maximum memory usage per Container is 512Mi, but limit is 1Gi",
@@ -338,7 +320,7 @@ func TestTryShares(t *testing.T) {
 	defer close(writer.release)
 	ask := func(namespace, spec string) {
 		in := func(s *v1alpha2.LlamaStackDistribution) { s.Namespace = namespace }
-		send(t, server, reviewOf(t, create(object(t, spec, in))))
+		testutil.Post(t, server, strings.NewReader(reviewOf(t, create(object(t, spec, in)))))
 	}
 	fill := func(namespace string, stacks int) {
 		for range stacks {

@@ -20,6 +20,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/operatorconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 const (
@@ -59,16 +60,12 @@ func object(t testing.TB, spec string, change func(*v1alpha2.LlamaStackDistribut
 	t.Helper()
 	stack := v1alpha2.LlamaStackDistribution{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "my-stack"}}
 	stack.APIVersion, stack.Kind = v1alpha2.GroupVersion.String(), v1alpha2.Kind
-	if err := yaml.UnmarshalStrict([]byte(spec), &stack.Spec); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, yaml.UnmarshalStrict([]byte(spec), &stack.Spec))
 	if change != nil {
 		change(&stack)
 	}
 	raw, err := json.Marshal(&stack)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return runtime.RawExtension{Raw: raw}
 }
 
@@ -84,9 +81,7 @@ func older(t testing.TB, server, annotations string) admission.Request {
 	t.Helper()
 	raw, err := yaml.YAMLToJSON([]byte("{apiVersion: llamastack.io/v1alpha1, kind: LlamaStackDistribution, " +
 		"metadata: {name: my-stack, namespace: team, annotations: " + annotations + "}, spec: {server: " + server + "}}"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return through("v1alpha1", create(runtime.RawExtension{Raw: raw}))
 }
 
@@ -109,15 +104,11 @@ func through(version string, request admission.Request) admission.Request {
 func beingDeleted(t testing.TB, raw runtime.RawExtension) runtime.RawExtension {
 	t.Helper()
 	var stack map[string]any
-	if err := json.Unmarshal(raw.Raw, &stack); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, json.Unmarshal(raw.Raw, &stack))
 	metadata, _ := stack["metadata"].(map[string]any)
 	metadata["deletionTimestamp"] = "2026-01-01T00:00:00Z"
 	changed, err := json.Marshal(stack)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return runtime.RawExtension{Raw: changed}
 }
 

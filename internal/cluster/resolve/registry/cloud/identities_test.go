@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-containerregistry/pkg/authn"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/clouds"
 )
 
@@ -37,9 +38,7 @@ func environment(t *testing.T, variables map[string]string) {
 func file(t *testing.T, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "token")
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, os.WriteFile(path, []byte(content), 0o600))
 	return path
 }
 
@@ -128,9 +127,7 @@ func (tc identityCase) check(t *testing.T) {
 	identities := identitiesOf(t, stands)
 	for range 2 { // the second call sends no request
 		got, err := identities.Credentials(t.Context(), tc.registry)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		if tc.want.Username == azureUser {
 			tc.want.Password = clouds.AzureToken(expiryOf(got.Password, time.Time{}))
 		}

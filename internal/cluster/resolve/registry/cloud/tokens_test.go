@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/authn"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/imagename"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // pass advances the time in a synctest bubble.
@@ -125,9 +126,7 @@ func TestTokensAreBounded(t *testing.T) {
 		_, err := kept.get(t.Context(), strconv.Itoa(i), func() (credentials, error) {
 			return credentials{expires: time.Now().Add(time.Hour)}, nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 	}
 	if kept.kept.Len() != maxTokens {
 		t.Errorf("%d tokens are kept, want %d", kept.kept.Len(), maxTokens)
