@@ -195,8 +195,7 @@ func storageSecrets(all []corev1.EnvVar, stack string) []corev1.EnvVar {
 }
 
 // stripMetadata keeps the identity and the version of an object. For children, it also keeps the labels and the
-// controller, which the cleanup needs. It changes the object in place, because there can be tens of thousands: between
-// them, each discarded copy would leave a gap, and the heap does not shrink by gaps.
+// controller, which the cleanup needs. It changes the object in place, because there can be tens of thousands.
 func stripMetadata(object any) (any, error) {
 	metadata, ok := object.(*metav1.PartialObjectMetadata)
 	if !ok {
