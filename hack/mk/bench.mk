@@ -3,7 +3,8 @@
 FUZZTIME ?= 30s
 BENCH ?= .
 BENCHCOUNT ?= 6
-# These are the variables of bench-scale. bench-takeover also uses OBJECTS.
+# These are the variables of bench-scale. bench-takeover also uses OBJECTS, and bench-latency uses RUNS.
+RUNS ?= 1
 OBJECTS ?= 1000
 FOREIGN ?= 20000
 IDLE ?= 1m
@@ -18,15 +19,14 @@ bench: $(BIN)/benchstat ## Run the benchmarks and compare with the last run [BEN
 	@cd $(CACHE)/bench; [ ! -f old.txt ] || { echo; $(abspath $(BIN))/benchstat old.txt new.txt; }
 
 .PHONY: bench-scale
-bench-scale: cluster-tool ## Measure the operator with many stacks [OBJECTS=1000 FOREIGN=20000 IDLE=1m CONTROLLERS=false EXPOSED=false BEFORE=program]
-	@export $(ASSETS); mkdir -p $(CACHE)/bench; rm -f $(CACHE)/bench/scale.md; \
-	$(GO) test ./test/scale -run '^$$' -bench Scale -benchtime 1x -timeout 3h -args -objects=$(OBJECTS) -foreign=$(FOREIGN) \
-		-idle=$(IDLE) -controllers=$(CONTROLLERS) -exposed=$(EXPOSED) $(if $(BEFORE),-before=$(abspath $(BEFORE))) -table=$(abspath $(CACHE))/bench/scale.md; \
-	cat $(CACHE)/bench/scale.md
+bench-scale: cluster-tool ## Measure the operator with many stacks [RUNS=1 OBJECTS=1000 FOREIGN=20000 IDLE=1m CONTROLLERS=false EXPOSED=false BEFORE=program]
+	@export $(ASSETS); $(GO) test ./test/scale -run '^$$' -bench Scale -benchtime 1x -timeout 0 -args -runs=$(RUNS) \
+		-objects=$(OBJECTS) -foreign=$(FOREIGN) -idle=$(IDLE) -controllers=$(CONTROLLERS) -exposed=$(EXPOSED) \
+		$(if $(BEFORE),-before=$(abspath $(BEFORE)))
 
 .PHONY: bench-latency
-bench-latency: cluster-tool ## Measure the memory with one stack, and how long a new stack waits for its Deployment, and a changed one for its new pod
-	@export $(ASSETS); $(GO) test ./test/scale -run '^$$' -bench Latency -benchtime 1x -timeout 1h
+bench-latency: cluster-tool ## Measure the memory with one stack, and how long a new stack waits for its Deployment, and a changed one for its new pod [RUNS=1]
+	@export $(ASSETS); $(GO) test ./test/scale -run '^$$' -bench Latency -benchtime 1x -timeout 0 -args -runs=$(RUNS)
 
 .PHONY: bench-tenants
 bench-tenants: cluster-tool ## Measure how large stacks, floods, silent servers and stalled layers of one namespace affect another (minutes)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,9 +21,12 @@ type call struct {
 	RequestReceivedTimestamp time.Time
 }
 
-// readCalls returns the calls by an operator with this version after a position in an audit log, except lists, watches,
-// and calls for leases.
-func readCalls(t testing.TB, audit string, after int64, version string) []call {
+// operatorAgent is the user agent of the operator in most benchmarks.
+const operatorAgent = names.UserAgent + "/" + version
+
+// readCalls returns the calls by clients whose user agent has a prefix, after a position in an audit log, except lists,
+// watches, and calls for leases.
+func readCalls(t testing.TB, audit string, after int64, agent string) []call {
 	t.Helper()
 	file, err := os.Open(audit)
 	testutil.Must(t, err)
@@ -38,7 +42,7 @@ func readCalls(t testing.TB, audit string, after int64, version string) []call {
 		if json.Unmarshal(scanner.Bytes(), &one) != nil {
 			continue // the API server has not yet written the complete line
 		}
-		if one.UserAgent == names.UserAgent+"/"+version && one.Stage == "ResponseComplete" && one.Verb != "watch" &&
+		if strings.HasPrefix(one.UserAgent, agent) && one.Stage == "ResponseComplete" && one.Verb != "watch" &&
 			one.Verb != "list" &&
 			one.ObjectRef.Resource != "leases" {
 			calls = append(calls, one)

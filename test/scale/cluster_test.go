@@ -17,6 +17,7 @@ import (
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -56,14 +57,16 @@ type cluster struct {
 	// program is the path of the operator binary to run. newest is the path of the binary that is built from this work
 	// tree.
 	program, newest string
-	audit           string
+	// audit is the path of the log. agent is the prefix of the user agent of the measured operator.
+	audit, agent string
 }
 
 // startCluster starts a control plane with the namespaces that most benchmarks use, and others.
 func startCluster(b *testing.B, others ...string) *cluster {
 	b.Helper()
 	newest := testutil.BuildOperator(b, version)
-	c := &cluster{program: cmp.Or(*before, newest), newest: newest, audit: filepath.Join(b.TempDir(), "audit.log")}
+	c := &cluster{program: cmp.Or(*before, newest), newest: newest, agent: operatorAgent}
+	c.audit = filepath.Join(b.TempDir(), "audit.log")
 	c.Cluster = testutil.StartCluster(b, testutil.Options{
 		AuditLog: c.audit, APIServerFlags: map[string]string{"service-cluster-ip-range": "10.96.0.0/16"},
 		// The range contains enough addresses for two Services of each stack.
@@ -290,7 +293,7 @@ func writeOne(b *testing.B, bare client.Client, object *unstructured.Unstructure
 // calls returns the operator's calls after a position in the audit log, except lists, watches, and calls for leases.
 func (c *cluster) calls(b *testing.B, after int64) []call {
 	b.Helper()
-	return readCalls(b, c.audit, after, version)
+	return readCalls(b, c.audit, after, c.agent)
 }
 
 // counts returns the number of writes and of reads after a position in the log. It also returns the time from the first
@@ -338,6 +341,21 @@ func (c *cluster) rests(b *testing.B) {
 			place, since = c.audited(b), time.Now()
 		}
 		return time.Since(since) > quiet, nil
+	})
+}
+
+// readyPods makes the pods of all stacks ready, as kubelets do. There are none without the Deployment controller. The
+// addresses of the pods are reserved for documentation, so no server answers there.
+func (c *cluster) readyPods(b *testing.B) {
+	b.Helper()
+	var pods corev1.PodList
+	if err := c.List(b.Context(), &pods, client.InNamespace(inStacks)); err != nil {
+		b.Fatal(err)
+	}
+	each(b, len(pods.Items), func(i int) error {
+		return c.Status().Patch(b.Context(), &pods.Items[i], client.RawPatch(types.MergePatchType, []byte(
+			`{"status":{"phase":"Running","podIP":"192.0.2.1","podIPs":[{"ip":"192.0.2.1"}],`+
+				`"conditions":[{"type":"Ready","status":"True"}]}}`)))
 	})
 }
 

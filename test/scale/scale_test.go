@@ -4,10 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -26,7 +23,6 @@ var (
 	controllers = flag.Bool("controllers", false, "also run the Deployment controller")
 	exposed     = flag.Bool("exposed", false, "expose every stack with its own host name")
 	before      = flag.String("before", "", "program of an older operator, built with main.version="+version+", that creates the stacks; if set, the restart is an upgrade")
-	into        = flag.String("table", "", "file to which the table is appended")
 )
 
 const (
@@ -42,16 +38,14 @@ const (
 	quiet = 3 * time.Second
 )
 
-// BenchmarkScale measures the operator. Run it with -benchtime=1x, as `make bench-scale` does, so that it measures only
-// once.
+// BenchmarkScale measures the operator. Run it with -benchtime=1x, as `make bench-scale` does.
 func BenchmarkScale(b *testing.B) {
-	for b.Loop() {
+	title := fmt.Sprintf("%d stacks, %d unrelated objects, Deployment controller %v, exposed %v",
+		*objects, *foreign, *controllers, *exposed)
+	repeat(b, title, func(b *testing.B) []figure {
 		m := measure(b)
-		b.ReportMetric(m.operator, "calls/s")
-		b.ReportMetric(m.share, "%ofbare")
-		b.ReportMetric(m.resident, "MiB")
-		m.write(b)
-	}
+		return m.figures()
+	})
 }
 
 // measured contains the results of one run.
@@ -94,6 +88,8 @@ func measure(b *testing.B) measured {
 	m.bare, m.operator, m.share = median(bare), median(worked), ratio(bare, worked)
 	m.resident = o.resident(b)
 
+	c.readyPods(b)
+	c.rests(b)
 	m.idleCalls, m.cpu = c.atRest(b, o)
 	m.rested = o.resident(b)
 
@@ -148,36 +144,27 @@ func median(of []float64) float64 {
 // perStack returns the number of calls per stack.
 func perStack(calls int) float64 { return float64(calls) / float64(*objects) }
 
-// write logs a table of the figures and their limits, and appends it to the file in the flag -table, if the flag is
-// set.
-func (m measured) write(b *testing.B) {
-	b.Helper()
-	limit := "150 MiB"
+// figures returns the rows of the table, with the limits.
+func (m *measured) figures() []figure {
+	memory := "150 MiB"
 	if *objects > 1000 {
-		limit = "400 MiB"
+		memory = "400 MiB"
 	}
-	var text strings.Builder
-	fmt.Fprintf(&text, "\n%d stacks, %d unrelated objects, Deployment controller %v, exposed %v\n\n", *objects, *foreign, *controllers, *exposed)
-	text.WriteString("| measure | figure | limit |\n|---|---|---|\n")
-	fmt.Fprintf(&text, "| writes per second by a bare client | %.0f | |\n", m.bare)
-	fmt.Fprintf(&text, "| writes per second by the operator | %.0f, %.0f %% | 90 %% |\n", m.operator, m.share)
-	fmt.Fprintf(&text, "| writes and reads for a new stack | %.1f, %.1f | |\n", perStack(m.made), perStack(m.reads))
-	fmt.Fprintf(&text, "| resident memory after the writes, and when idle | %.0f MiB, %.0f MiB | %s |\n", m.resident, m.rested, limit)
-	fmt.Fprintf(&text, "| calls per minute when idle, without leases and watches | %.0f | 0 |\n", m.idleCalls)
-	fmt.Fprintf(&text, "| processor when idle | %.2f %% of a core | 1 %% |\n", m.cpu)
-	fmt.Fprintf(&text, "| writes after a restart, and reads per stack | %d, %.1f | 0 writes |\n", m.restartWrites, perStack(m.restartReads))
-	fmt.Fprintf(&text, "| time after a restart until every stack is observed | %.1f s | 10 s |\n", m.observed.Seconds())
-	fmt.Fprintf(&text, "| processor time of the operator until then, per stack | %.1f ms | |\n",
-		m.worked.Seconds()*1000/float64(*objects))
-	b.Log(text.String())
-	if *into == "" {
-		return
+	row := func(measure, format, limit string, values ...float64) figure {
+		return figure{measure, format, limit, values}
 	}
-	file, err := os.OpenFile(filepath.Clean(*into), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	testutil.Must(b, err)
-	defer file.Close()
-	if _, err := file.WriteString(text.String()); err != nil {
-		b.Fatal(err)
+	return []figure{
+		row("writes per second by a bare client", "%.0f", "", m.bare),
+		row("writes per second by the operator", "%.0f, %.0f %%", "90 %", m.operator, m.share),
+		row("writes and reads for a new stack", "%.1f, %.1f", "", perStack(m.made), perStack(m.reads)),
+		row("resident memory after the writes, and when idle", "%.0f MiB, %.0f MiB", memory, m.resident, m.rested),
+		row("calls per minute when idle, without leases and watches", "%.0f", "0", m.idleCalls),
+		row("processor when idle", "%.2f %% of a core", "1 %", m.cpu),
+		row("writes after a restart, and reads per stack", "%.0f, %.1f", "0 writes",
+			float64(m.restartWrites), perStack(m.restartReads)),
+		row("time after a restart until every stack is observed", "%.1f s", "10 s", m.observed.Seconds()),
+		row("processor time of the operator until then, per stack", "%.1f ms", "",
+			m.worked.Seconds()*1000/float64(*objects)),
 	}
 }
 

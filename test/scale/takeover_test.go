@@ -176,7 +176,7 @@ func (c *older) handedOver(ctx context.Context) error {
 func (c *older) writes(t testing.TB, after int64) map[string]int {
 	t.Helper()
 	counts := map[string]int{}
-	for _, one := range readCalls(t, c.audit, after, process.Version) {
+	for _, one := range readCalls(t, c.audit, after, names.UserAgent+"/"+process.Version) {
 		what := one.Verb + " " + strings.TrimSuffix(one.ObjectRef.Resource+"/"+one.ObjectRef.Subresource, "/")
 		if one.Verb != "get" && one.ObjectRef.Namespace == inStacks {
 			counts[what]++
@@ -200,7 +200,7 @@ func (c *older) rests(t testing.TB) {
 	t.Helper()
 	place, since := c.audited(t), time.Now()
 	testutil.Within(t, patience, func() error {
-		if len(readCalls(t, c.audit, place, process.Version)) > 0 {
+		if len(readCalls(t, c.audit, place, names.UserAgent+"/"+process.Version)) > 0 {
 			place, since = c.audited(t), time.Now()
 		}
 		if time.Since(since) < quiet {

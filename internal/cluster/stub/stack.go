@@ -55,15 +55,12 @@ func ReduceStack(object any) (any, error) {
 		return object, nil // the object was transformed before
 	}
 	validate.OmitLargeSpec(stack)
-	kept, err := stripStack(stack)
-	if err != nil {
-		return nil, err
+	err := stripStack(stack)
+	if err == nil && Exceeds(&stack.Spec, maxSpec) {
+		stack.Annotations[outlined] = "true"
+		stack.Spec, err = Outline(&stack.Spec)
 	}
-	if Exceeds(&kept.Spec, maxSpec) {
-		kept.Annotations[outlined] = "true"
-		kept.Spec, err = Outline(&kept.Spec)
-	}
-	return kept, err
+	return stack, err
 }
 
 // Outline returns the outline of a spec, which is what the operator compares between stacks. All its parts are short.
@@ -101,18 +98,18 @@ func (r Reader) Stack(ctx context.Context, key client.ObjectKey, stack *v1alpha2
 	if err := r.Direct.Get(ctx, key, stored, atLeast); err != nil {
 		return err
 	}
-	whole, err := stripStack(stored)
+	err := stripStack(stored)
 	if err == nil {
-		*stack = *whole
+		*stack = *stored
 	}
 	return err
 }
 
 // stripStack keeps the parts of stacks that the operator uses. It drops all labels, finalizers and owners, and the
 // annotations of other programs. It keeps managed fields only if an operator for v1alpha1 wrote the status.
-func stripStack(stack *v1alpha2.LlamaStackDistribution) (*v1alpha2.LlamaStackDistribution, error) {
-	kept := &v1alpha2.LlamaStackDistribution{TypeMeta: stack.TypeMeta, Spec: stack.Spec, Status: stack.Status}
-	Identity(kept, stack)
+func stripStack(stack *v1alpha2.LlamaStackDistribution) error {
+	var kept metav1.ObjectMeta
+	Identity(&kept, stack)
 	kept.Labels, kept.OwnerReferences = nil, nil
 	kept.Annotations = Only(stack.Annotations, validation.DNS1123SubdomainMaxLength,
 		append(names.StackAnnotations(), validate.AnnotationOmittedSpec)...)
@@ -129,7 +126,8 @@ func stripStack(stack *v1alpha2.LlamaStackDistribution) (*v1alpha2.LlamaStackDis
 	var err error
 	kept.Annotations[touched], err = digestOfMetadata(stack)
 	kept.ManagedFields = OtherStatusWrites(stack.ManagedFields)
-	return kept, err
+	stack.ObjectMeta = kept
+	return err
 }
 
 // digestOfMetadata returns a digest of the labels and annotations of a stack, without the copy of the last applied

@@ -194,18 +194,19 @@ func storageSecrets(all []corev1.EnvVar, stack string) []corev1.EnvVar {
 }
 
 // stripMetadata keeps the identity and the version of an object. For children, it also keeps the labels and the
-// controller, which the cleanup needs.
+// controller, which the cleanup needs. It changes the object in place, because there can be tens of thousands.
 func stripMetadata(object any) (any, error) {
 	metadata, ok := object.(*metav1.PartialObjectMetadata)
 	if !ok {
 		return object, nil
 	}
-	kept := &metav1.PartialObjectMetadata{TypeMeta: metadata.TypeMeta}
-	stub.Identity(kept, metadata)
+	var kept metav1.ObjectMeta
+	stub.Identity(&kept, metadata)
 	if kept.Labels[names.LabelManagedBy] != names.ManagedBy {
 		kept.Labels, kept.OwnerReferences = nil, nil
 	}
-	return kept, nil
+	metadata.ObjectMeta = kept
+	return metadata, nil
 }
 
 // stripEvent keeps the parts of an event about a claim that the status depends on. Of an event that is not about a

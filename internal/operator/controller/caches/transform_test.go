@@ -260,9 +260,13 @@ func metadata(labels map[string]string) *metav1.PartialObjectMetadata {
 }
 
 func TestStripMetadata(t *testing.T) {
-	foreign, err := stripMetadata(metadata(map[string]string{"app": "x"}))
+	read := metadata(map[string]string{"app": "x"})
+	foreign, err := stripMetadata(read)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if foreign != any(read) {
+		t.Error("the object was copied")
 	}
 	want := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
 		Name: "x", Namespace: "ns", UID: "u",

@@ -73,7 +73,7 @@ type stackMetrics struct {
 // stackState is the exported state of one stack.
 type stackState struct {
 	phase, release string
-	conditions     []metav1.Condition // only with type, status and reason
+	conditions     []metav1.Condition // only with type, status and reason, and only if listed
 	certificate    time.Time          // when it expires; zero without a certificate
 	otherOperator  bool
 	listed         bool
@@ -106,6 +106,9 @@ func (m *stackMetrics) observe(stack *v1alpha2.LlamaStackDistribution, certifica
 		now.release = resolved.ServerRelease
 	}
 	now.conditions = now.conditions[:0]
+	if !now.listed {
+		return
+	}
 	for _, c := range stack.Status.Conditions {
 		now.conditions = append(now.conditions, metav1.Condition{Type: c.Type, Status: c.Status, Reason: c.Reason})
 	}

@@ -52,6 +52,11 @@ func TestListedStacks(t *testing.T) {
 		}
 	}
 	expect(maxListedOfNamespace+1, omitted)
+	for _, state := range m.states {
+		if !state.listed && len(state.conditions) > 0 {
+			t.Error("the conditions of a stack without series are kept")
+		}
+	}
 	m.forget(types.NamespacedName{Namespace: "many", Name: "0"})
 	m.observe(readyStack("many", fmt.Sprint(maxListedOfNamespace)), time.Time{})
 	expect(maxListedOfNamespace+1, omitted-1)
