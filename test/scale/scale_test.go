@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 var (

@@ -14,14 +14,11 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cluster/informer"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/webhook/listener"
 )
 
-const (
-	// askTimeout bounds how long the API server may take to report that it is ready.
-	askTimeout = 10 * time.Second
-	// probeTimeout bounds how long a client of the health endpoint may take to send its request.
-	probeTimeout = 5 * time.Second
-)
+// askTimeout bounds how long the API server may take to report that it is ready.
+const askTimeout = 10 * time.Second
 
 // startAttempts is the backoff between attempts to reach an unavailable API server when the operator starts. The pauses
 // grow to between two and four seconds.
@@ -58,7 +55,7 @@ func serveWaiting(ctx context.Context, address string) (stop func() error, err e
 	if address == "" || address == "0" { // The manager also treats these values as disabled.
 		return func() error { return nil }, nil
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	open, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("listen for health checks: %w", err)
 	}
@@ -67,11 +64,11 @@ func serveWaiting(ctx context.Context, address string) (stop func() error, err e
 	paths.HandleFunc("/readyz", func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "the API server is not available", http.StatusServiceUnavailable)
 	})
-	server := &http.Server{Handler: paths, ReadHeaderTimeout: probeTimeout}
+	server := listener.New("health", open, nil, paths, listener.Few)
 	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(listener) }()
+	go func() { ended <- server.Server.Serve(server.Listener) }()
 	return func() error {
-		closed := server.Close() // This frees the address for the manager.
+		closed := server.Server.Close() // This frees the address for the manager.
 		if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
 			return fmt.Errorf("serve health checks: %w", err)
 		}

@@ -23,7 +23,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/controller/caches"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/manager/scrape"
 )
 
 // kindRetry is the pause between checks for a kind that the API server does not serve.
@@ -41,7 +40,7 @@ func New(
 		return nil, fmt.Errorf("check options: %w", err)
 	}
 	config = clientConfig(config, options, version)
-	mgr, err := newManager(config, options, getenv("GOGC"))
+	mgr, err := newManager(ctx, config, options, getenv("GOGC"))
 	if err != nil {
 		return nil, err
 	}
@@ -78,23 +77,32 @@ func clientConfig(config *rest.Config, options Options, version string) *rest.Co
 	config.UserAgent = names.UserAgent + "/" + version
 	config.QPS, config.Burst = options.QPS, options.Burst
 	config.WarningHandlerWithContext = verboseWarnings{}
+	log := limited(ctrl.Log)
 	config.Wrap(salvage.Transport(func(object, problem string) {
-		ctrl.Log.Info("A stack cannot be decoded as it is stored", "stack", object, "problem", problem)
+		log.Info("A stack cannot be decoded as it is stored", "stack", object, "problem", problem)
 	}))
 	renewToken(config)
 	return config
 }
 
-// newManager returns a manager with health checks and a memoryReleaser. The parameter `gogc` is the value of $GOGC.
-func newManager(config *rest.Config, options Options, gogc string) (ctrl.Manager, error) {
+// newManager returns a manager with health checks, metrics and a memoryReleaser. The parameter `gogc` is the value of
+// $GOGC.
+func newManager(ctx context.Context, config *rest.Config, options Options, gogc string) (ctrl.Manager, error) {
 	scheme := runtime.NewScheme()
 	builder := runtime.NewSchemeBuilder(clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, v1alpha2.AddToScheme)
 	if err := builder.AddToScheme(scheme); err != nil {
 		return nil, fmt.Errorf("create a scheme: %w", err)
 	}
-	mgr, err := ctrl.NewManager(config, managerOptions(scheme, options))
+	made, err := ctrl.NewManager(config, managerOptions(scheme, options))
 	if err != nil {
 		return nil, fmt.Errorf("create a manager: %w", err)
+	}
+	mgr := &checked{Manager: made, live: map[string]healthz.Checker{}, ready: map[string]healthz.Checker{}}
+	if err := mgr.serveHealth(ctx, options.HealthProbeBindAddress); err != nil {
+		return nil, err
+	}
+	if err := serveMetrics(ctx, mgr, options); err != nil {
+		return nil, err
 	}
 	if err := mgr.Add(newMemoryReleaser(gogc)); err != nil {
 		return nil, fmt.Errorf("add the memory releaser: %w", err)
@@ -151,8 +159,8 @@ func managerOptions(scheme *runtime.Scheme, options Options) ctrl.Options {
 	return ctrl.Options{
 		Scheme:                        scheme,
 		Cache:                         caches.Options(options.WatchNamespaces),
-		Metrics:                       metricsOptions(options),
-		HealthProbeBindAddress:        options.HealthProbeBindAddress,
+		Metrics:                       metricsserver.Options{BindAddress: notServed}, // see checked
+		HealthProbeBindAddress:        notServed,
 		LeaderElection:                options.LeaderElect,
 		LeaderElectionID:              names.LeaderElectionID,
 		LeaderElectionNamespace:       options.LeaderElectionNamespace,
@@ -163,21 +171,6 @@ func managerOptions(scheme *runtime.Scheme, options Options) ctrl.Options {
 		GracefulShutdownTimeout:       new(GracefulShutdown),
 		Controller:                    ctrlconfig.Controller{CacheSyncTimeout: cacheSyncTimeout},
 	}
-}
-
-func metricsOptions(options Options) metricsserver.Options {
-	result := metricsserver.Options{
-		BindAddress:   options.MetricsBindAddress,
-		SecureServing: options.MetricsSecure,
-		CertDir:       options.MetricsCertPath,
-		CertName:      options.MetricsCertName,
-		KeyName:       options.MetricsCertKey,
-		TLSOpts:       []func(*tls.Config){withoutHTTP2},
-	}
-	if options.MetricsSecure {
-		result.FilterProvider = scrape.Filter
-	}
-	return result
 }
 
 // withoutHTTP2 disables HTTP/2, which has had many vulnerabilities that let clients exhaust a server. None of the

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,12 +28,15 @@ import (
 // TestRun runs the whole operator with arguments. It checks that the operator is live and ready before the API server
 // serves the operator's kind, because readiness does not depend on the caches if the operator serves webhooks. It also
 // checks that the operator serves metrics only to authorized clients, among them all that its alerts and its dashboard
-// use, and releases its lease.
+// use, bounds the heads of requests and the lines that strangers cause in its log, and releases its lease.
 func TestRun(t *testing.T) {
 	cluster := testutil.StartCluster(t, testutil.Options{Bare: true})
 	o := startOperator(t, cluster.Kubeconfig)
 	o.expect(t, "http://"+o.health+"/healthz", http.StatusOK)
 	o.expect(t, "http://"+o.health+"/readyz", http.StatusOK)
+	for _, port := range []string{"http://" + o.health, "https://" + o.metrics} {
+		o.expect(t, port, http.StatusRequestHeaderFieldsTooLarge, "X", strings.Repeat("x", 32<<10))
+	}
 	testutil.Must(t, cluster.Plane.Install())
 	o.expect(t, "https://"+o.metrics+"/metrics", http.StatusUnauthorized)
 	o.expect(t, "https://"+o.metrics+"/metrics", http.StatusUnauthorized, "Authorization", "Bearer wrong")
@@ -47,6 +51,7 @@ func TestRun(t *testing.T) {
 		t.Fatalf("no replica holds the lease: %v\n%s", err, o.output)
 	}
 	o.expectMonitored(t, admin, scraper)
+	o.expectFewLines(t)
 	o.stop(t)
 	if holder := leaseHolder(t.Context(), t, admin); holder != "" {
 		t.Errorf("%s still holds the lease", holder)
@@ -84,17 +89,18 @@ func TestReadinessWithoutWebhooks(t *testing.T) {
 
 // runningOperator is an operator that runs in the process of the test.
 type runningOperator struct {
-	health, metrics string
-	output          *testutil.Log
-	cancel          context.CancelFunc
-	done            chan int
+	health, metrics, webhook string
+	output                   *testutil.Log
+	cancel                   context.CancelFunc
+	done                     chan int
 }
 
 // startOperator runs the operator with its webhooks.
 func startOperator(t *testing.T, kubeconfig string) *runningOperator {
 	t.Helper()
 	o := &runningOperator{
-		health: testutil.FreeAddress(t), metrics: testutil.FreeAddress(t), output: &testutil.Log{}, done: make(chan int, 1),
+		health: testutil.FreeAddress(t), metrics: testutil.FreeAddress(t), webhook: testutil.FreeAddress(t),
+		output: &testutil.Log{}, done: make(chan int, 1),
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	o.cancel = cancel
@@ -103,10 +109,32 @@ func startOperator(t *testing.T, kubeconfig string) *runningOperator {
 		o.done <- manager.Run(ctx, []string{
 			"--kubeconfig=" + kubeconfig, "--leader-elect", "--operator-namespace=default",
 			"--health-probe-bind-address=" + o.health, "--metrics-bind-address=" + o.metrics,
-			"--webhook-bind-address=" + testutil.FreeAddress(t),
+			"--webhook-bind-address=" + o.webhook,
 		}, "v1.2.3", func(string) string { return "" }, o.output)
 	}()
 	return o
+}
+
+// expectFewLines checks that a client without credentials does not fill the log.
+func (o *runningOperator) expectFewLines(t *testing.T) {
+	t.Helper()
+	o.expect(t, "https://"+o.webhook+names.ConversionPath, http.StatusMethodNotAllowed)
+	web := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	for range 50 {
+		_, _ = ask(t.Context(), web, "https://"+o.webhook+names.ValidationPath)
+		response, err := web.Post("https://"+o.webhook+names.ConversionPath, "application/json", strings.NewReader(
+			`{"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1",`+
+				`"request":{"uid":"a","desiredAPIVersion":"b","objects":[]}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+	}
+	for _, line := range []string{"A conversion failed", "unknown content type"} {
+		if n := strings.Count(o.output.String(), line); n == 0 || n > 30 {
+			t.Errorf("%d lines with %q of 50", n, line)
+		}
+	}
 }
 
 // stop stops the operator and checks its exit code.

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"sync/atomic"
 
+	"github.com/go-logr/logr"
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -66,9 +67,12 @@ func addWebhooks(
 		},
 	})
 	validator.Prepare(ctx)
-	server.Register(names.ConversionPath, conversion.Handler(mgr.GetLogger().WithName("conversion")))
-	server.Register(names.ValidationPath,
-		admission.Handler(&ctrladmission.Webhook{Handler: validator, RecoverPanic: new(true)}))
+	server.Register(names.ConversionPath, conversion.Handler(limited(mgr.GetLogger().WithName("conversion"))))
+	reviews := limited(mgr.GetLogger().WithName("admission"))
+	server.Register(names.ValidationPath, admission.Handler(&ctrladmission.Webhook{
+		Handler: validator, RecoverPanic: new(true),
+		LogConstructor: func(logr.Logger, *ctrladmission.Request) logr.Logger { return reviews },
+	}))
 	if err := mgr.Add(server); err != nil {
 		return fmt.Errorf("add the webhook server: %w", err)
 	}
@@ -138,7 +142,7 @@ func (s *webhookServer) Start(ctx context.Context) error {
 	if s.watcher != nil {
 		group.Go(func() error { return s.watcher.Start(ctx) })
 	}
-	group.Go(func() error { return listener.New("webhook", open, config, s.WebhookMux()).Start(ctx) })
+	group.Go(func() error { return listener.New("webhook", open, config, s.WebhookMux(), listener.Calls).Start(ctx) })
 	return group.Wait()
 }
 

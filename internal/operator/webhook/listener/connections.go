@@ -9,9 +9,10 @@ import (
 )
 
 // connections is a listener with a maximum number of open connections. At the maximum, a new connection closes another
-// one: first the oldest of those without a complete request, then the one that is idle for the longest time, and then
-// the one whose request takes the longest time. So a client that opens many connections closes its own ones, and a
-// client that sends requests, such as an API server, keeps its connections.
+// one: first the oldest of those without a complete head, if they are more than a quarter of all, then the one that is
+// idle for the longest time, and then the one whose request takes the longest time. So a client that opens many
+// connections closes its own ones, and a client that sends requests, such as an API server, keeps its connections. A
+// client that keeps many requests incomplete leaves enough places for the handshakes of others.
 type connections struct {
 	net.Listener
 
@@ -49,7 +50,14 @@ func (c *connections) Accept() (net.Conn, error) {
 func (c *connections) closeOne() {
 	var found net.Conn
 	var least use
+	arriving := 0
+	for _, used := range c.open {
+		arriving += 1 - min(rank(used.state), 1)
+	}
 	for connection, used := range c.open {
+		if rank(used.state) == 0 && arriving <= c.most/4 {
+			continue
+		}
 		if found == nil || used.before(least) {
 			found, least = connection, used
 		}

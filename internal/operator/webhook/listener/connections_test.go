@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
@@ -97,6 +98,19 @@ func TestConnections(t *testing.T) {
 			}
 		}
 	})
+	t.Run("incomplete", func(t *testing.T) {
+		address, _ := serve(t, 2*most)
+		for range 4 * most {
+			incomplete := connect(t, address)
+			if _, err := io.WriteString(incomplete, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n"); err != nil {
+				t.Fatal(err)
+			}
+			arriving, other := connect(t, address), connect(t, address)
+			if !other.ask() || !arriving.ask() {
+				t.Fatal("a new connection took the place of one that arrived just before")
+			}
+		}
+	})
 	t.Run("waiting", func(t *testing.T) {
 		address, client := serve(t, most)
 		for range 3 * most {
@@ -111,15 +125,40 @@ func TestConnections(t *testing.T) {
 	})
 }
 
-// A head that is too long is refused.
+// A head that is too long is refused. A body that does not arrive ends its request, and a request without one has time.
 func TestHead(t *testing.T) {
+	synced := make(chan error, 1)
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/slow" {
+			select {
+			case <-r.Context().Done():
+				synced <- r.Context().Err()
+			case <-time.After(200 * time.Millisecond):
+				synced <- nil
+			}
+		}
+		http.NotFound(w, r)
+	})
 	server := httptest.NewUnstartedServer(http.NotFoundHandler())
-	server.Config = New("test", server.Listener, nil, http.NotFoundHandler()).Server
-	server.Config.ConnState = nil
+	server.Config = New("test", server.Listener, nil, handler, Calls).Server
+	if got := server.Config.ReadTimeout; got != arrival {
+		t.Errorf("a request has %v to arrive", got)
+	}
+	server.Config.ConnState, server.Config.ReadTimeout = nil, 100*time.Millisecond
 	server.Start()
 	defer server.Close()
+	slow, silent := connect(t, server.Listener.Addr().String()), connect(t, server.Listener.Addr().String())
+	_, _ = io.WriteString(slow, "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n")
+	_, _ = io.WriteString(silent, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n")
+	if err := <-synced; err != nil {
+		t.Errorf("a request without a body: %v", err)
+	}
+	_ = silent.SetReadDeadline(time.Now().Add(10 * time.Second))
+	if _, err := io.Copy(io.Discard, silent); err != nil {
+		t.Errorf("the connection of a body that does not arrive is not closed: %v", err)
+	}
 	one := connect(t, server.Listener.Addr().String())
-	_, _ = fmt.Fprintf(one, "GET / HTTP/1.1\r\nHost: x\r\nX: %s\r\n\r\n", strings.Repeat("x", 2*maxHead))
+	_, _ = fmt.Fprintf(one, "GET / HTTP/1.1\r\nHost: x\r\nX: %s\r\n\r\n", strings.Repeat("x", Calls.Head))
 	response, err := http.ReadResponse(one.in, nil)
 	testutil.Must(t, err)
 	_ = response.Body.Close()
