@@ -68,30 +68,22 @@ func currentChart(t *testing.T) string {
 func olderChart(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
-	if err := os.CopyFS(folder, os.DirFS(filepath.Join(testutil.Root(), chart))); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, os.CopyFS(folder, os.DirFS(filepath.Join(testutil.Root(), chart))))
 	file := filepath.Join(folder, "files", "customresourcedefinition.yaml")
 	definition, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	older := strings.Replace(string(definition), "\n    - llsd\n", "\n    - older\n", 1)
 	if older == string(definition) {
 		t.Fatal("the definition has no short name llsd that the test can change")
 	}
-	if err := os.WriteFile(file, []byte(older), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, os.WriteFile(file, []byte(older), 0o600))
 	return folder
 }
 
 func (c *cluster) expectShortName(t *testing.T, want string) {
 	t.Helper()
 	definition := &apiextensionsv1.CustomResourceDefinition{}
-	if err := c.Get(t.Context(), client.ObjectKey{Name: "llamastackdistributions.llamastack.io"}, definition); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, c.Get(t.Context(), client.ObjectKey{Name: "llamastackdistributions.llamastack.io"}, definition))
 	if diff := cmp.Diff([]string{want}, definition.Spec.Names.ShortNames); diff != "" {
 		t.Errorf("short names of the definition (-want +got):\n%s", diff)
 	}

@@ -64,9 +64,7 @@ func (c *cluster) kubectl(t *testing.T, arguments ...string) string {
 func (c *cluster) makeNamespace(t *testing.T, name string) {
 	t.Helper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	if err := client.IgnoreAlreadyExists(c.Create(t.Context(), namespace)); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, client.IgnoreAlreadyExists(c.Create(t.Context(), namespace)))
 }
 
 // eventually polls until the function check returns nil, and fails the test if this takes longer than the constant
@@ -102,9 +100,7 @@ func (c *cluster) mark(t *testing.T) int {
 func (c *cluster) audit(t *testing.T) []byte {
 	t.Helper()
 	data, err := os.ReadFile(c.auditLog)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	return data
 }
 

@@ -135,21 +135,15 @@ func (c *cluster) byOLM(t *testing.T, manifest, namespace string) string {
 	c.makeNamespace(t, namespace)
 	c.kubectl(t, "label", "namespace", namespace, "pod-security.kubernetes.io/enforce=restricted")
 	plain, err := os.ReadFile(manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	var text bytes.Buffer
 	for _, object := range testutil.OLMObjects(t, plain, namespace) {
 		content, err := object.MarshalJSON()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		fmt.Fprintf(&text, "---\n%s\n", content)
 	}
 	manifest = filepath.Join(t.TempDir(), "olm.yaml")
-	if err := os.WriteFile(manifest, text.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, os.WriteFile(manifest, text.Bytes(), 0o600))
 	return manifest
 }
 
@@ -157,9 +151,7 @@ func (c *cluster) byOLM(t *testing.T, manifest, namespace string) string {
 func (c *cluster) expectAdmitted(t *testing.T, f form) {
 	t.Helper()
 	var namespace corev1.Namespace
-	if err := c.Get(t.Context(), client.ObjectKey{Name: f.operators()}, &namespace); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, c.Get(t.Context(), client.ObjectKey{Name: f.operators()}, &namespace))
 	if level := namespace.Labels["pod-security.kubernetes.io/enforce"]; level != "restricted" {
 		t.Errorf("the operator's namespace enforces %q", level)
 	}
@@ -226,9 +218,7 @@ func (c *cluster) expectChildren(t *testing.T, f form) {
 	})
 	pod := &unstructured.Unstructured{}
 	pod.SetGroupVersionKind(children(f)["stack"])
-	if err := c.Get(t.Context(), client.ObjectKey{Namespace: f.namespace, Name: "stack"}, pod); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, c.Get(t.Context(), client.ObjectKey{Namespace: f.namespace, Name: "stack"}, pod))
 	if _, chosen, _ := unstructured.NestedInt64(pod.Object, "spec", "template", "spec", "securityContext",
 		"runAsUser"); chosen == f.openShift {
 		t.Errorf("the stack's pods set a user: %t, want %t", chosen, !f.openShift)
@@ -249,9 +239,7 @@ func (c *cluster) expectUntouched(t *testing.T) {
 		Group: "llamastack.io", Version: "v1alpha2",
 		Kind: "LlamaStackDistribution",
 	})
-	if err := c.Get(t.Context(), client.ObjectKey{Namespace: elsewhere, Name: "stack"}, stack); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, c.Get(t.Context(), client.ObjectKey{Namespace: elsewhere, Name: "stack"}, stack))
 	if status, found := stack.Object["status"]; found {
 		t.Errorf("a stack in a namespace that is not watched has a status: %v", status)
 	}
@@ -282,9 +270,7 @@ func (c *cluster) expectLessWhenAskedFor(t *testing.T, f form) {
 func (c *cluster) expectGone(t *testing.T, path string) {
 	t.Helper()
 	objects, err := testutil.ReadObjects(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, err)
 	for _, object := range objects {
 		eventually(t, func() error {
 			err := c.Get(t.Context(), client.ObjectKeyFromObject(object), object)

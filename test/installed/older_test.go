@@ -92,15 +92,11 @@ func (c *cluster) expectOneBudget(t *testing.T) {
 	var deployment appsv1.Deployment
 	c.read(t, "llama-stack-k8s-operator-controller-manager", &deployment)
 	var budgets policyv1.PodDisruptionBudgetList
-	if err := c.List(t.Context(), &budgets, client.InNamespace(names.OperatorNamespace)); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, c.List(t.Context(), &budgets, client.InNamespace(names.OperatorNamespace)))
 	found := 0
 	for _, budget := range budgets.Items {
 		selector, err := metav1.LabelSelectorAsSelector(budget.Spec.Selector)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, err)
 		if selector.Matches(labels.Set(deployment.Spec.Template.Labels)) {
 			found++
 		}
@@ -115,7 +111,5 @@ func (c *cluster) expectOneBudget(t *testing.T) {
 
 func (c *cluster) read(t *testing.T, name string, into client.Object) {
 	t.Helper()
-	if err := c.Get(t.Context(), client.ObjectKey{Namespace: names.OperatorNamespace, Name: name}, into); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, c.Get(t.Context(), client.ObjectKey{Namespace: names.OperatorNamespace, Name: name}, into))
 }

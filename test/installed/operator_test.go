@@ -58,9 +58,7 @@ func (c *cluster) start(t *testing.T, deployment *appsv1.Deployment) *operator {
 	o.command.Env = variables(t, deployment.Namespace, container)
 	o.command.Stdout, o.command.Stderr = &o.log, &o.log
 	o.command.WaitDelay = 10 * time.Second
-	if err := o.command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, o.command.Start())
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("log of the operator:\n%s", o.log.String())
@@ -72,9 +70,7 @@ func (c *cluster) start(t *testing.T, deployment *appsv1.Deployment) *operator {
 // stop stops the process as the kubelet does.
 func (o *operator) stop(t *testing.T) {
 	t.Helper()
-	if err := o.command.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, o.command.Process.Signal(syscall.SIGTERM))
 	if err := o.command.Wait(); err != nil {
 		t.Errorf("the operator ended with: %v", err)
 	}
@@ -85,9 +81,7 @@ func (c *cluster) kubeconfigOf(t *testing.T, namespace, account string) string {
 	t.Helper()
 	owner := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: account}}
 	var request authenticationv1.TokenRequest
-	if err := c.SubResource("token").Create(t.Context(), owner, &request); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, c.SubResource("token").Create(t.Context(), owner, &request))
 	config := clientcmdapi.NewConfig()
 	config.Clusters["c"] = &clientcmdapi.Cluster{
 		Server:                   c.Plane.Config.Host,
@@ -97,9 +91,7 @@ func (c *cluster) kubeconfigOf(t *testing.T, namespace, account string) string {
 	config.Contexts["x"] = &clientcmdapi.Context{Cluster: "c", AuthInfo: "u"}
 	config.CurrentContext = "x"
 	file := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := clientcmd.WriteToFile(*config, file); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, clientcmd.WriteToFile(*config, file))
 	return file
 }
 
@@ -134,9 +126,7 @@ func certificate(t *testing.T, pod *corev1.PodSpec, container *corev1.Container,
 	folder := t.TempDir()
 	public, private := testutil.NewCertificate(t, time.Now().Add(24*time.Hour))
 	for name, data := range map[string][]byte{corev1.TLSCertKey: public, corev1.TLSPrivateKeyKey: private} {
-		if err := os.WriteFile(filepath.Join(folder, name), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Must(t, os.WriteFile(filepath.Join(folder, name), data, 0o600))
 	}
 	return folder
 }
@@ -145,9 +135,7 @@ func certificate(t *testing.T, pod *corev1.PodSpec, container *corev1.Container,
 func (c *cluster) deployment(t *testing.T, namespace string) *appsv1.Deployment {
 	t.Helper()
 	var deployments appsv1.DeploymentList
-	if err := c.List(t.Context(), &deployments, client.InNamespace(namespace)); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(t, c.List(t.Context(), &deployments, client.InNamespace(namespace)))
 	if n := len(deployments.Items); n != 1 {
 		t.Fatalf("%d Deployments in %s, want one", n, namespace)
 	}

@@ -132,7 +132,7 @@ func key(s Set, compiler toolchain) (string, error) {
 	if err := addModule(digest, s.Module); err != nil {
 		return "", fmt.Errorf("reading the build inputs of %s: %w", s.Title, err)
 	}
-	fmt.Fprintln(digest, s.Tags, s.CompilerFlags, s.LinkerFlags, packages(s.Programs))
+	fmt.Fprintln(digest, s.Tags, s.LinkerFlags, packages(s.Programs))
 	short := hex.EncodeToString(digest.Sum(nil))[:8]
 	return fmt.Sprintf("%s-%s-%s-%s-%s", s.Version, compiler.version, compiler.os, compiler.arch, short), nil
 }

@@ -144,7 +144,7 @@ func TestBuildFlags(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"-trimpath", "-buildvcs=false", "-gcflags k8s.io/kubernetes/...=-N -l", "-s -w",
+		"-trimpath", "-buildvcs=false", "-s -w",
 		"-X k8s.io/component-base/version.gitVersion=v1.99.2",
 		"-X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=99",
 	} {

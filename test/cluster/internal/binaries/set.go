@@ -16,8 +16,8 @@ type Set struct {
 	Version string
 	// Module is the absolute path of the module that pins the programs.
 	Module string
-	// Tags, CompilerFlags and LinkerFlags are passed to the go command.
-	Tags, CompilerFlags, LinkerFlags string
+	// Tags and LinkerFlags are passed to the compiler and the linker.
+	Tags, LinkerFlags string
 	// Programs are the executables. One command builds all of them.
 	Programs []Program
 	// Needs limits the programs that are downloaded or built to those with these names. If it is empty, all are needed.
@@ -34,15 +34,10 @@ const kubernetes = "k8s.io/kubernetes/cmd/"
 // strip removes debug data.
 const strip = "-s -w"
 
-// withoutOptimization compiles the packages that only Kubernetes has in a quarter less time. The API server does not
-// become slower: its hot code is in other modules, which the operator shares in Go's build cache.
-const withoutOptimization = "k8s.io/kubernetes/...=-N -l"
-
 // ControlPlane returns the programs that run without a node, including kubectl.
 func ControlPlane(l line.Line) Set {
 	return Set{
-		Title: "Kubernetes " + l.Version, Version: l.Version, Module: l.Module,
-		CompilerFlags: withoutOptimization, LinkerFlags: versionFlags(l),
+		Title: "Kubernetes " + l.Version, Version: l.Version, Module: l.Module, LinkerFlags: versionFlags(l),
 		Takes: "6 to 16 minutes",
 		Release: func(source Source, os, arch string) []File {
 			if l.Etcd == "" {
@@ -68,8 +63,8 @@ func Node(l line.Line) []Set {
 	return []Set{
 		{
 			Title: "the Kubernetes " + l.Version + " node programs", Version: "node-" + l.Version, Module: l.Module,
-			CompilerFlags: withoutOptimization, LinkerFlags: versionFlags(l),
-			Takes: "2 to 6 minutes",
+			LinkerFlags: versionFlags(l),
+			Takes:       "2 to 6 minutes",
 			Release: func(source Source, os, arch string) []File {
 				return source.kubernetes(l.Version, os, arch, "kubelet", "kube-proxy")
 			},

@@ -44,7 +44,7 @@ func fetchModules(ctx context.Context, s Set, programs []Program) ([]string, err
 func build(ctx context.Context, s Set, programs []Program, folder string, m *meter) error {
 	args := append([]string{
 		"build", "-v", "-trimpath", "-buildvcs=false", "-tags", s.Tags,
-		"-gcflags", s.CompilerFlags, "-ldflags", s.LinkerFlags, "-o", folder + string(filepath.Separator),
+		"-ldflags", s.LinkerFlags, "-o", folder + string(filepath.Separator),
 	}, packages(programs)...)
 	if _, err := goCommand(ctx, s, m, args...); err != nil {
 		return fmt.Errorf("building %s of %s: %w", names(programs), s.Title, err)
