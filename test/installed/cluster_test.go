@@ -61,6 +61,21 @@ func (c *cluster) kubectl(t *testing.T, arguments ...string) string {
 	return run(t, testutil.Root(), testutil.Kubectl(), append([]string{"--kubeconfig=" + c.Kubeconfig}, arguments...)...)
 }
 
+// openShiftDefinitions returns kubectl's arguments for OpenShift's definitions of the kinds by which the operator
+// recognizes OpenShift. The module next to this package pins their version.
+func openShiftDefinitions(t *testing.T) []string {
+	t.Helper()
+	var module struct{ Dir string }
+	said := run(t, filepath.Join(testutil.Root(), "test/installed/openshift"), "go", "mod", "download", "-json",
+		"github.com/openshift/api")
+	testutil.Must(t, json.Unmarshal([]byte(said), &module))
+	return []string{
+		"--filename=" + filepath.Join(module.Dir, "route/v1/zz_generated.crd-manifests/routes.crd.yaml"),
+		"--filename=" + filepath.Join(module.Dir,
+			"payload-manifests/crds/0000_03_config-operator_01_securitycontextconstraints.crd.yaml"),
+	}
+}
+
 func (c *cluster) makeNamespace(t *testing.T, name string) {
 	t.Helper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}

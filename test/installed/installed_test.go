@@ -77,10 +77,10 @@ func (c *cluster) tryForm(t *testing.T, f form) {
 	t.Helper()
 	c.makeNamespace(t, f.namespace)
 	if f.openShift {
-		const definitions = "test/installed/testdata/openshift.yaml"
-		c.kubectl(t, "apply", "--filename="+definitions)
-		c.WaitEstablished(t, "--filename="+definitions)
-		defer c.kubectl(t, "delete", "--filename="+definitions)
+		definitions := openShiftDefinitions(t)
+		c.kubectl(t, append([]string{"apply"}, definitions...)...)
+		c.WaitEstablished(t, definitions...)
+		defer c.kubectl(t, append([]string{"delete"}, definitions...)...)
 	}
 	var manifest string
 	if f.manifest == "" {
