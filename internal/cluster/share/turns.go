@@ -142,7 +142,7 @@ func (t *turns[T]) drop(namespace string, at int) {
 	}
 }
 
-// toEnd gives a namespace the last turn, if it has waiting items.
+// toEnd moves a namespace to the end of the order, if it has waiting items.
 func (t *turns[T]) toEnd(namespace string) {
 	if at := slices.Index(t.next, namespace); at >= 0 {
 		t.next = append(slices.Delete(t.next, at, at+1), namespace)

@@ -9,10 +9,10 @@ import (
 )
 
 // connections is a listener with a maximum number of open connections. At the maximum, a new connection closes another
-// one: first the oldest of those without a complete head, if they are more than a quarter of all, then the one that is
-// idle for the longest time, and then the one whose request takes the longest time. So a client that opens many
-// connections closes its own ones, and a client that sends requests, such as an API server, keeps its connections. A
-// client that keeps many requests incomplete leaves enough places for the handshakes of others.
+// one. If more than a quarter of the connections have no complete head, it closes the oldest of these. Otherwise it
+// closes the one that is idle for the longest time, or the one whose request takes the longest time. So a client that
+// opens many connections closes its own ones, and a client that sends requests, such as an API server, keeps its
+// connections. A client that keeps many requests incomplete leaves enough places for the handshakes of others.
 type connections struct {
 	net.Listener
 
