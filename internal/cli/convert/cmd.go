@@ -151,12 +151,7 @@ func (c *converter) finish(p app.Printer, out io.Writer, files []string) error {
 	if len(c.problems) > 0 {
 		return &app.Rejection{Problems: c.problems, Summary: "nothing was converted"}
 	}
-	text, err := visible.YAML(c.page.Bytes())
-	if err != nil {
-		return err
-	}
-	_, err = out.Write(text)
-	return err
+	return visible.Documents(out, c.page.Bytes())
 }
 
 // nothing returns the problem with files that contain no object to convert.

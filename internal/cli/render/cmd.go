@@ -116,13 +116,10 @@ func runRender(stdin io.Reader, streams app.Streams, options renderOptions) erro
 			return err
 		}
 	}
-	text := page.Bytes()
 	if !options.explain {
-		if text, err = visible.YAML(text); err != nil {
-			return err
-		}
+		return visible.Documents(streams.Out, page.Bytes())
 	}
-	_, err = streams.Out.Write(text)
+	_, err = streams.Out.Write(page.Bytes())
 	return err
 }
 

@@ -47,7 +47,6 @@ var toldElsewhere = map[string]string{
 	"any value":                                                     "the type of a key that accepts every value",
 	"%s of at least %s":                                             "no key has the limit",
 	"%s of at most %s":                                              "no key has the limit",
-	"%s and %d more":                                                many,
 	"and %d more":                                                   many,
 	"%s: clients use the name %q for this model":                    "the output of plan for each model, and not a message about a problem",
 	"text that matches ":                                            "the engine has a description for every pattern in the release data",

@@ -119,10 +119,27 @@ func isInvisible(r rune) bool {
 		!unicode.Is(unicode.Prepended_Concatenation_Mark, r)
 }
 
+// turns reports whether a character changes the direction of the text that follows, so that a reader sees other words.
+func turns(r rune) bool { return r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069' }
+
+// Documents writes YAML documents that keep their meaning. It makes only those characters visible that control a
+// terminal or change the direction of the text, with double quotes around the text. A shipped configuration contains
+// U+200B, and with double quotes around it, a configuration in a ConfigMap would be one line.
+func Documents(to io.Writer, documents []byte) error {
+	quoted, err := quoted(documents, turns)
+	if err != nil {
+		return err
+	}
+	_, err = Raw(to).Write(shown(quoted, func(r rune) bool { return isControl(r) || turns(r) }))
+	return err
+}
+
 // YAML returns YAML documents that keep their meaning when a Writer makes their characters visible: texts that contain
 // invisible characters are in double quotes. Other documents do not change.
-func YAML(documents []byte) ([]byte, error) {
-	if !bytes.ContainsFunc(documents, isInvisible) {
+func YAML(documents []byte) ([]byte, error) { return quoted(documents, isInvisible) }
+
+func quoted(documents []byte, hidden func(rune) bool) ([]byte, error) {
+	if !bytes.ContainsFunc(documents, hidden) {
 		return documents, nil
 	}
 	var page bytes.Buffer
@@ -137,18 +154,18 @@ func YAML(documents []byte) ([]byte, error) {
 		case err != nil:
 			return nil, fmt.Errorf("quote a YAML document: %w", err)
 		}
-		quote(&document)
+		quote(&document, hidden)
 		if err := encoder.Encode(&document); err != nil {
 			return nil, fmt.Errorf("quote a YAML document: %w", err)
 		}
 	}
 }
 
-func quote(node *yaml.Node) {
-	if strings.ContainsFunc(node.Value, isInvisible) {
+func quote(node *yaml.Node, hidden func(rune) bool) {
+	if strings.ContainsFunc(node.Value, hidden) {
 		node.Style = yaml.DoubleQuotedStyle
 	}
 	for _, child := range node.Content {
-		quote(child)
+		quote(child, hidden)
 	}
 }

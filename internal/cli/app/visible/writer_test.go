@@ -90,6 +90,15 @@ func TestYAML(t *testing.T) {
 	}
 }
 
+// In documents, zero-width characters do not change, because a shipped configuration contains one.
+func TestDocuments(t *testing.T) {
+	var page bytes.Buffer
+	testutil.Must(t, visible.Documents(visible.New(&page), []byte("a: |\n  b\u200b\nc: d\u202e\n")))
+	if want := "a: |\n  b\u200b\nc: \"d\\u202e\"\n"; page.String() != want {
+		t.Errorf("%q, want %q", page.String(), want)
+	}
+}
+
 func FuzzText(f *testing.F) {
 	f.Add("a\x1b[31mb", 3)
 	f.Fuzz(func(t *testing.T, text string, at int) {
