@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -136,5 +137,31 @@ func TestHostnameInTheSameGeneration(t *testing.T) {
 	owner, err := hosts.Owner(own, nil)
 	if err != nil || owner == nil || owner.Namespace != "theirs" {
 		t.Errorf("the owner of the host name is %v, error %v", owner, err)
+	}
+}
+
+// TestStackThatStaysWithoutAHost checks that a stack with an Ingress without a host name keeps the requests for every
+// host, although its spec and its annotations do not show that the Ingress has no host name.
+func TestStackThatStaysWithoutAHost(t *testing.T) {
+	older := func(uid types.UID) *stack {
+		one := newExposedStack(`true`)
+		one.Name, one.UID = string(uid), uid
+		one.Annotations = map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}
+		return one
+	}
+	for name, change := range map[string]func(*stack){
+		"no annotation":       func(s *stack) { s.Annotations = nil },
+		"no network settings": func(s *stack) { s.Spec.Networking = nil },
+	} {
+		first, second := older("first"), older("second")
+		change(first)
+		ingress := &networkingv1.Ingress{ObjectMeta: testutil.ChildMeta(first, names.Ingress(first.Name))}
+		known, _ := newHosts(t, first, second, ingress)
+		hosts, err := known.Names(t.Context(), render.Cluster{})
+		testutil.Must(t, err)
+		owner, err := hosts.Owner(second, nil)
+		if err != nil || owner == nil || owner.Name != "first" {
+			t.Errorf("%s: the owner is %v, error %v", name, owner, err)
+		}
 	}
 }
