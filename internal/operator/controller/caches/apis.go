@@ -115,6 +115,18 @@ func (a *APIs) Get(
 	return found, nil
 }
 
+// List returns the cached objects of an optional kind. Callers must not change them. It returns none if the cluster
+// does not serve the kind.
+func (a *APIs) List(ctx context.Context, kind schema.GroupVersionKind) ([]unstructured.Unstructured, error) {
+	if !a.Serves(kind) {
+		return nil, nil
+	}
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+	err := a.cache.List(ctx, list, client.UnsafeDisableDeepCopy)
+	return list.Items, err
+}
+
 // Has reports whether a kind is in the API group of an optional kind. The argument can also be the kind of a list.
 func (a *APIs) Has(kind schema.GroupVersionKind) bool {
 	for _, optional := range optionalKinds() {

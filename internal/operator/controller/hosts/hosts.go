@@ -2,6 +2,7 @@ package hosts
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -147,7 +148,49 @@ func (h *Hosts) stacksWith(ctx context.Context, host, domain string) ([]*stack, 
 			found = append(found, &list.Items[i])
 		}
 	}
-	return found, nil
+	if host != "" {
+		return found, nil
+	}
+	lacking, err := h.lacking(ctx)
+	return append(found, lacking...), err
+}
+
+// lacking returns the stacks that control an Ingress or an HTTPRoute without a host name. The index does not contain
+// all of them. For example, a user can remove the annotation and the network settings of a paused stack, on which the
+// index depends, and the operator then does not change the Ingress.
+func (h *Hosts) lacking(ctx context.Context) ([]*stack, error) {
+	var ingresses networkingv1.IngressList
+	if err := h.cache.List(ctx, &ingresses, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list cached Ingresses: %w", err)
+	}
+	routes, err := h.apis.List(ctx, render.HTTPRouteKind)
+	if err != nil {
+		return nil, fmt.Errorf("list cached HTTPRoutes: %w", err)
+	}
+	var found []*stack
+	add := func(object client.Object, name func(stack string) string) error {
+		owner := metav1.GetControllerOfNoCopy(object)
+		if owner == nil || object.GetName() != name(owner.Name) {
+			return nil
+		}
+		one := &stack{}
+		err := h.cache.Get(ctx, types.NamespacedName{Namespace: object.GetNamespace(), Name: owner.Name}, one)
+		if err == nil {
+			found = append(found, one)
+		}
+		return client.IgnoreNotFound(err)
+	}
+	for i := range ingresses.Items {
+		if one := &ingresses.Items[i]; len(one.Spec.Rules) == 0 || one.Spec.Rules[0].Host == "" {
+			err = errors.Join(err, add(one, names.Ingress))
+		}
+	}
+	for i := range routes {
+		if hosts, _, _ := unstructured.NestedStringSlice(routes[i].Object, "spec", "hostnames"); len(hosts) == 0 {
+			err = errors.Join(err, add(&routes[i], names.HTTPRoute))
+		}
+	}
+	return found, err
 }
 
 // Uninformed returns requests for the stacks that use or request one of the host names, which have the form of

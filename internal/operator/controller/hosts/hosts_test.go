@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -79,17 +80,10 @@ func TestExposeIsDecodedOnce(t *testing.T) {
 	for i := range crowd {
 		one := newExposedStack(`{"hostname": "loud.example.com", "annotations": {"a": "b"}}`)
 		one.Name = fmt.Sprintf("stack-%d", i)
-		one.UID = types.UID(one.Name)
+		one.UID, one.ResourceVersion = types.UID(one.Name), "1"
 		stacks, objects = append(stacks, one), append(objects, one)
 	}
-	scheme, err := testutil.NewScheme()
-	testutil.Must(t, err)
-	direct := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
-	c := testutil.NewUncached(direct)
-	apis, err := caches.NewAPIs(t.Context(), c, direct.RESTMapper(), nil)
-	testutil.Must(t, err)
-	known := New(c, apis, resolve.NewOperatorConfig(c, names.OperatorNamespace), false)
-	testutil.Must(t, known.Index(c).Start(t.Context(), nil))
+	known, _ := newHosts(t, objects...)
 	decoded, decode := 0, known.exposures.decode
 	known.exposures.decode = func(spec *v1alpha2.LlamaStackDistributionSpec) *v1alpha2.ExposeSpec {
 		decoded++
@@ -110,5 +104,64 @@ func TestExposeIsDecodedOnce(t *testing.T) {
 	}
 	if decoded != crowd {
 		t.Errorf("the host names of %d stacks were decoded %d times", crowd, decoded)
+	}
+}
+
+// newHosts returns the host names of objects in a cluster, which is in memory.
+func newHosts(t *testing.T, objects ...client.Object) (*Hosts, client.Client) {
+	t.Helper()
+	scheme, err := testutil.NewScheme()
+	testutil.Must(t, err)
+	direct := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
+	c := testutil.NewUncached(direct)
+	apis, err := caches.NewAPIs(t.Context(), c, direct.RESTMapper(), nil)
+	testutil.Must(t, err)
+	known := New(c, apis, resolve.NewOperatorConfig(c, names.OperatorNamespace), false)
+	testutil.Must(t, known.Index(c).Start(t.Context(), nil))
+	return known, direct
+}
+
+// TestHostnameInTheSameGeneration checks that a stack does not get the host name of another stack by a change that
+// keeps the generation. A v1alpha1 client makes such a change with an annotation.
+func TestHostnameInTheSameGeneration(t *testing.T) {
+	victim, own := newExposedStack(`{"hostname": "a.example.com"}`), newExposedStack(`{"hostname": "b.example.com"}`)
+	victim.Namespace, victim.UID, victim.CreationTimestamp = "theirs", "victim", metav1.Unix(1, 0)
+	own.UID, own.CreationTimestamp = "own", metav1.Unix(2, 0)
+	known, direct := newHosts(t, victim, own)
+	testutil.Must(t, direct.Get(t.Context(), client.ObjectKeyFromObject(own), own))
+	known.Of(own) // for the index
+	own.Spec = victim.Spec
+	testutil.Must(t, direct.Update(t.Context(), own))
+	hosts, err := known.Names(t.Context(), render.Cluster{})
+	testutil.Must(t, err)
+	owner, err := hosts.Owner(own, nil)
+	if err != nil || owner == nil || owner.Namespace != "theirs" {
+		t.Errorf("the owner of the host name is %v, error %v", owner, err)
+	}
+}
+
+// TestStackThatStaysWithoutAHost checks that a stack with an Ingress without a host name keeps the requests for every
+// host, although its spec and its annotations do not show that the Ingress has no host name.
+func TestStackThatStaysWithoutAHost(t *testing.T) {
+	older := func(uid types.UID) *stack {
+		one := newExposedStack(`true`)
+		one.Name, one.UID = string(uid), uid
+		one.Annotations = map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}
+		return one
+	}
+	for name, change := range map[string]func(*stack){
+		"no annotation":       func(s *stack) { s.Annotations = nil },
+		"no network settings": func(s *stack) { s.Spec.Networking = nil },
+	} {
+		first, second := older("first"), older("second")
+		change(first)
+		ingress := &networkingv1.Ingress{ObjectMeta: testutil.ChildMeta(first, names.Ingress(first.Name))}
+		known, _ := newHosts(t, first, second, ingress)
+		hosts, err := known.Names(t.Context(), render.Cluster{})
+		testutil.Must(t, err)
+		owner, err := hosts.Owner(second, nil)
+		if err != nil || owner == nil || owner.Name != "first" {
+			t.Errorf("%s: the owner is %v, error %v", name, owner, err)
+		}
 	}
 }

@@ -99,14 +99,17 @@ const rememberedExposures = 20_000
 // exposures decodes `spec.networking.expose` once for each version of a stack. The index and the event handler decode
 // each version of a stack, and a reconcile needs the host names of all other stacks with the same host name, but the
 // text can have 256 KiB. The result contains only what a host name depends on.
+//
+// The generation does not identify the text. A v1alpha1 client can change it with the annotation for fields that
+// v1alpha1 does not have, and the API server then keeps the generation, because the spec is the same in v1alpha1.
 type exposures struct {
 	known  *lru.Cache // exposureKey → *v1alpha2.ExposeSpec
 	decode func(*v1alpha2.LlamaStackDistributionSpec) *v1alpha2.ExposeSpec
 }
 
 type exposureKey struct {
-	uid        types.UID
-	generation int64
+	uid     types.UID
+	version string
 }
 
 // of returns the exposure that a stack requests, without annotations, or nil if the stack is not exposed.
@@ -114,7 +117,7 @@ func (e *exposures) of(stack *stack) *v1alpha2.ExposeSpec {
 	if stack.Spec.Networking == nil {
 		return nil
 	}
-	key := exposureKey{stack.UID, stack.Generation}
+	key := exposureKey{stack.UID, stack.ResourceVersion}
 	if known, ok := e.known.Get(key); ok {
 		return known.(*v1alpha2.ExposeSpec)
 	}
@@ -126,7 +129,7 @@ func (e *exposures) of(stack *stack) *v1alpha2.ExposeSpec {
 	default:
 		wanted = &v1alpha2.ExposeSpec{Hostname: wanted.Hostname}
 	}
-	if stack.UID != "" { // an object that is not from an API server has no version
+	if stack.ResourceVersion != "" { // an object that is not from an API server has no version
 		e.known.Add(key, wanted)
 	}
 	return wanted

@@ -155,9 +155,6 @@ func (s *Stacks) byHostname() handler.EventHandler {
 		DeleteFunc: func(_ context.Context, e ctrlevent.DeleteEvent, q queue) { requeue(q, e.Object, s.Hosts.Of(e.Object)) },
 		UpdateFunc: func(_ context.Context, e ctrlevent.UpdateEvent, q queue) {
 			moved := routeOf(e.ObjectOld) != routeOf(e.ObjectNew) || forbidden(e.ObjectOld) != forbidden(e.ObjectNew)
-			if !moved && e.ObjectOld.GetGeneration() == e.ObjectNew.GetGeneration() {
-				return
-			}
 			before, now := s.Hosts.Of(e.ObjectOld), s.Hosts.Of(e.ObjectNew)
 			leaves := e.ObjectOld.GetDeletionTimestamp() == nil && e.ObjectNew.GetDeletionTimestamp() != nil
 			if moved || leaves || !slices.Equal(before, now) {

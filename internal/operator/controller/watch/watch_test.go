@@ -203,8 +203,7 @@ func TestRequeueByHostname(t *testing.T) {
 	}
 	generated := exposed("team/a", "true")
 	named := exposed("team/named", "{hostname: shared."+domain+"}")
-	moved := named.DeepCopy()
-	moved.Generation = 2
+	moved := named.DeepCopy() // in the same generation, as after a change of only an annotation in v1alpha1
 	moved.Spec.Networking = nil
 	elsewhere := exposed("theirs/same", "{hostname: shared."+domain+"}")
 	f := newFixture(t, generated, named, elsewhere, exposed("team/another", "{hostname: another.example.com}"),
