@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -18,12 +19,23 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operator/manager"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
+
+// output is what the operators of all tests log. controller-runtime keeps the first logger of a process, or none if
+// there is no logger within 30 seconds.
+var output = &testutil.Log{}
+
+func TestMain(m *testing.M) {
+	ctrl.SetLogger(zap.New(zap.WriteTo(output)))
+	os.Exit(m.Run())
+}
 
 // TestRun runs the whole operator with arguments. It checks that the operator is live and ready before the API server
 // serves the operator's kind, because readiness does not depend on the caches if the operator serves webhooks. It also
@@ -62,7 +74,7 @@ func TestRun(t *testing.T) {
 // operator's kind, and not earlier. It does not call Run, because only one call in a process can set the loggers.
 func TestReadinessWithoutWebhooks(t *testing.T) {
 	plane := testutil.StartCluster(t, testutil.Options{Bare: true}).Plane
-	o := &runningOperator{health: testutil.FreeAddress(t), output: &testutil.Log{}}
+	o := &runningOperator{health: testutil.FreeAddress(t), output: output}
 	var options manager.Options
 	flags := pflag.NewFlagSet("manager", pflag.ContinueOnError)
 	options.BindFlags(flags)
@@ -100,7 +112,7 @@ func startOperator(t *testing.T, kubeconfig string) *runningOperator {
 	t.Helper()
 	o := &runningOperator{
 		health: testutil.FreeAddress(t), metrics: testutil.FreeAddress(t), webhook: testutil.FreeAddress(t),
-		output: &testutil.Log{}, done: make(chan int, 1),
+		output: output, done: make(chan int, 1),
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	o.cancel = cancel
