@@ -18,8 +18,6 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/partial"
-
-	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // built returns the image and its FIPS variant, each with an image for every platform, and their digests.
@@ -27,7 +25,9 @@ func built(t *testing.T, out string) (images [][]v1.Image, digests []string) {
 	t.Helper()
 	for _, folder := range []string{"image", "image-fips"} {
 		index, err := layout.ImageIndexFromPath(filepath.Join(out, folder))
-		testutil.Must(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		manifest, err := index.IndexManifest()
 		if err != nil || len(manifest.Manifests) != 1 {
 			t.Fatalf("%s has %v, want one artifact (error %v)", folder, manifest, err)
@@ -39,7 +39,9 @@ func built(t *testing.T, out string) (images [][]v1.Image, digests []string) {
 			}
 		}
 		found, err := partial.FindImages(index, func(v1.Descriptor) bool { return true })
-		testutil.Must(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		images, digests = append(images, found), append(digests, artifact.Digest.String())
 	}
 	return images, digests
@@ -51,7 +53,9 @@ func checkImage(t *testing.T, images []v1.Image, want []string, fips string) {
 	var got []string
 	for _, image := range images {
 		config, err := image.ConfigFile()
-		testutil.Must(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		got = append(got, config.OS+"/"+config.Architecture)
 		if labels := config.Config.Labels; config.Config.User != "65532:65532" ||
 			!slices.Equal(config.Config.Entrypoint, []string{"/ko-app/manager"}) ||
@@ -82,7 +86,9 @@ func extracted(t *testing.T, archive io.Reader, file string) string {
 			continue
 		}
 		data, err := io.ReadAll(files)
-		testutil.Must(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		path := filepath.Join(t.TempDir(), filepath.Base(file))
 		write(t, path, data)
 		return path
@@ -105,7 +111,9 @@ func checkProgram(t *testing.T, program, arch, fips string, arguments ...string)
 			strings.Join(command, " "), err, printed, version)
 	}
 	info, err := buildinfo.ReadFile(program)
-	testutil.Must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	settings := map[string]string{}
 	for _, each := range info.Settings {
 		settings[each.Key] = each.Value

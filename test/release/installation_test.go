@@ -20,7 +20,6 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/core/distribution"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/worktree"
 	docs "github.com/llamastack/llama-stack-k8s-operator/test/docs/script"
 	"github.com/llamastack/llama-stack-k8s-operator/test/node/image"
@@ -77,12 +76,16 @@ func newInstallation(t *testing.T) *installation {
 	number := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(packed[0]), "llama-stack-k8s-operator-"), ".tgz")
 	i.version, i.pages = "v"+number, t.TempDir()
 	root := worktree.Root()
-	testutil.Must(t, os.CopyFS(filepath.Join(i.pages, "docs"), os.DirFS(filepath.Join(root, "docs"))))
+	if err := os.CopyFS(filepath.Join(i.pages, "docs"), os.DirFS(filepath.Join(root, "docs"))); err != nil {
+		t.Fatal(err)
+	}
 	write(t, filepath.Join(i.pages, "README.md"), read(t, filepath.Join(root, "README.md")))
 	write(t, filepath.Join(i.pages, "CHANGELOG.md"), []byte("## ["+number+"]\n"))
 	programs := t.TempDir()
 	for program, link := range map[string]string{"helm": "helm", "krew": "kubectl-krew"} {
-		testutil.Must(t, os.Symlink(filepath.Join(root, ".cache/bin", program), filepath.Join(programs, link)))
+		if err := os.Symlink(filepath.Join(root, ".cache/bin", program), filepath.Join(programs, link)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	i.path = strings.Join([]string{filepath.Join(i.krew, "bin"), programs, os.Getenv("PATH")}, ":")
 	i.run("go run ./hack/installation " + i.pages)
@@ -133,19 +136,27 @@ func (i *installation) command(page, begin string) string {
 // they have on the internet. It makes the node pull all images from this registry.
 func (i *installation) publish() {
 	i.t.Helper()
-	testutil.Must(i.t, os.MkdirAll(i.mirror(), 0o700))
+	if err := os.MkdirAll(i.mirror(), 0o700); err != nil {
+		i.t.Fatal(err)
+	}
 	write(i.t, filepath.Join(i.mirror(), "hosts.toml"), fmt.Appendf(nil,
 		"server = \"http://%[1]s\"\n\n[host.\"http://%[1]s\"]\ncapabilities = [\"pull\", \"resolve\"]\n", i.registry))
 	i.pushImage()
 	i.run("helm push --plain-http " + i.folder + "/llama-stack-k8s-operator-*.tgz oci://" + i.registry +
 		"/llamastack/charts")
 	server, err := distribution.Resolve("starter", "", "", nil)
-	testutil.Must(i.t, err)
+	if err != nil {
+		i.t.Fatal(err)
+	}
 	_, tag, _ := strings.Cut(filepath.Base(server.Image), ":")
 	images, err := image.StandIns(i.t.Context(), i.t.TempDir(), tag)
-	testutil.Must(i.t, err)
+	if err != nil {
+		i.t.Fatal(err)
+	}
 	public := i.registry + "/" + strings.TrimPrefix(server.Image, "docker.io/")
-	testutil.Must(i.t, image.Push(i.t.Context(), public, images[tag]))
+	if err := image.Push(i.t.Context(), public, images[tag]); err != nil {
+		i.t.Fatal(err)
+	}
 }
 
 // mirror returns the folder of containerd's settings for all registries.
@@ -165,21 +176,33 @@ func (i *installation) pushImage() {
 		i.t.Fatal("install.yaml has no image")
 	}
 	reference, err := name.NewDigest(named[1])
-	testutil.Must(i.t, err)
+	if err != nil {
+		i.t.Fatal(err)
+	}
 	files, err := layout.FromPath(filepath.Join(i.folder, "image"))
-	testutil.Must(i.t, err)
+	if err != nil {
+		i.t.Fatal(err)
+	}
 	index, err := files.ImageIndex()
-	testutil.Must(i.t, err)
+	if err != nil {
+		i.t.Fatal(err)
+	}
 	digest, err := v1.NewHash(reference.DigestStr())
-	testutil.Must(i.t, err)
+	if err != nil {
+		i.t.Fatal(err)
+	}
 	manifest, err := index.IndexManifest()
-	testutil.Must(i.t, err)
+	if err != nil {
+		i.t.Fatal(err)
+	}
 	at := slices.IndexFunc(manifest.Manifests, func(d v1.Descriptor) bool { return d.Digest == digest })
 	if at < 0 {
 		i.t.Fatalf("the release does not contain the image %s", reference)
 	}
 	target, err := name.ParseReference(i.registry+"/"+reference.RepositoryStr()+"@"+reference.DigestStr(), name.Insecure)
-	testutil.Must(i.t, err)
+	if err != nil {
+		i.t.Fatal(err)
+	}
 	if manifest.Manifests[at].MediaType.IsIndex() {
 		pushed, found := index.ImageIndex(digest)
 		if err = found; err == nil {
@@ -191,7 +214,9 @@ func (i *installation) pushImage() {
 			err = remote.Write(target, pushed, remote.WithContext(i.t.Context()))
 		}
 	}
-	testutil.Must(i.t, err)
+	if err != nil {
+		i.t.Fatal(err)
+	}
 }
 
 // works checks that the operator runs, that the stack of the page becomes ready, and that all versions are those of the
@@ -215,7 +240,9 @@ func (i *installation) works() {
 		}
 		Skew []string
 	}
-	testutil.Must(i.t, json.Unmarshal([]byte(i.run("kubectl llamastack version -o json")), &found))
+	if err := json.Unmarshal([]byte(i.run("kubectl llamastack version -o json")), &found); err != nil {
+		i.t.Fatal(err)
+	}
 	versions := []string{found.Client.Version, found.Server.Definition}
 	for _, each := range slices.Concat(found.Server.Operators, found.Server.Stacks) {
 		versions = append(versions, each.Version)

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/worktree"
 )
 
@@ -33,15 +32,21 @@ func script(ctx context.Context, checkout, version, out string) *exec.Cmd {
 
 func write(t *testing.T, path string, content []byte) {
 	t.Helper()
-	testutil.Must(t, os.MkdirAll(filepath.Dir(path), 0o750))
-	testutil.Must(t, os.WriteFile(path, content, 0o700))
+	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, content, 0o700); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // The script fails before it builds anything. The repository of the test contains no program, so that a build would
 // fail with another message.
 func TestReleaseIsRefused(t *testing.T) {
 	content, err := os.ReadFile(filepath.Join(worktree.Root(), "hack/release"))
-	testutil.Must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	checkout := t.TempDir()
 	write(t, filepath.Join(checkout, "hack/release"), content)
 	write(t, filepath.Join(checkout, "CHANGELOG.md"), []byte("## [Unreleased]\n\n## [1.2.3] - 2026-01-02\n"))

@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
+	"io/fs"
 	"log"
 	"maps"
 	"net/http/httptest"
@@ -30,8 +31,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/worktree"
 )
 
@@ -63,19 +62,29 @@ func base(t *testing.T) string {
 	var index v1.ImageIndex = empty.Index
 	for _, each := range imagePlatforms() {
 		platform, err := v1.ParsePlatform(each)
-		testutil.Must(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		image, err := mutate.ConfigFile(empty.Image, &v1.ConfigFile{
 			OS: platform.OS, Architecture: platform.Architecture, Config: v1.Config{User: "65532:65532"},
 			RootFS: v1.RootFS{Type: "layers"},
 		})
-		testutil.Must(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: image, Descriptor: v1.Descriptor{Platform: platform}})
 	}
 	digest, err := index.Digest()
-	testutil.Must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	reference, err := name.ParseReference(strings.TrimPrefix(server.URL, "http://") + "/base@" + digest.String())
-	testutil.Must(t, err)
-	testutil.Must(t, remote.WriteIndex(reference, index, remote.WithContext(t.Context())))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := remote.WriteIndex(reference, index, remote.WithContext(t.Context())); err != nil {
+		t.Fatal(err)
+	}
 	return reference.String()
 }
 
@@ -84,9 +93,13 @@ func clone(t *testing.T, from string) string {
 	t.Helper()
 	checkout := filepath.Join(t.TempDir(), "checkout")
 	git(t, from, "clone", "--quiet", "--shared", ".", checkout)
-	testutil.Must(t, os.Mkdir(filepath.Join(checkout, ".cache"), 0o750))
+	if err := os.Mkdir(filepath.Join(checkout, ".cache"), 0o750); err != nil {
+		t.Fatal(err)
+	}
 	tools := filepath.Join(worktree.Root(), ".cache/bin")
-	testutil.Must(t, os.Symlink(tools, filepath.Join(checkout, ".cache/bin")))
+	if err := os.Symlink(tools, filepath.Join(checkout, ".cache/bin")); err != nil {
+		t.Fatal(err)
+	}
 	return checkout
 }
 
@@ -98,7 +111,9 @@ func run(ctx context.Context, t *testing.T, checkout, from string) string {
 	command.Env = append(os.Environ(), "KO_DEFAULTBASEIMAGE="+from, "KOCACHE="+t.TempDir())
 	printed, err := command.CombinedOutput()
 	t.Logf("%s", printed)
-	testutil.Must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return out
 }
 
@@ -106,8 +121,16 @@ func run(ctx context.Context, t *testing.T, checkout, from string) string {
 func sums(t *testing.T, folder string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	for file, content := range golden.Files(t, folder) {
-		found[file] = fmt.Sprintf("%x", sha256.Sum256(content))
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		file, err := filepath.Rel(folder, path)
+		found[file] = fmt.Sprintf("%x", sha256.Sum256(read(t, path)))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	return found
 }
@@ -115,7 +138,9 @@ func sums(t *testing.T, folder string) map[string]string {
 func read(t *testing.T, path string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	testutil.Must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return data
 }
 
@@ -144,7 +169,9 @@ func TestRelease(t *testing.T) {
 	t.Run("OLM", func(t *testing.T) { checkOLM(t, first, digests[0]) })
 	t.Run("signatures", func(t *testing.T) { checkSignatures(t, first) })
 	if kept := os.Getenv("RELEASE_FOLDER"); kept != "" { // for the tests in hack/tools/release, and for TestInstallation
-		testutil.Must(t, os.CopyFS(kept, os.DirFS(first)))
+		if err := os.CopyFS(kept, os.DirFS(first)); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -235,12 +262,16 @@ func checkSBOMs(t *testing.T, out string) {
 		}
 	}
 	archives, err := filepath.Glob(filepath.Join(out, "cli", "*.tar.gz"))
-	testutil.Must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, each := range archives {
 		want = append(want, strings.TrimSuffix(filepath.Base(each), ".tar.gz"))
 	}
 	files, err := filepath.Glob(filepath.Join(out, "sbom", "*"))
-	testutil.Must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, each := range files {
 		got = append(got, strings.TrimSuffix(filepath.Base(each), ".spdx.json"))
 	}
@@ -264,7 +295,9 @@ func checkCLI(t *testing.T, out string) {
 			}
 		}
 	}
-	testutil.Must(t, yaml.Unmarshal(read(t, filepath.Join(out, "cli/llamastack.yaml")), &manifest))
+	if err := yaml.Unmarshal(read(t, filepath.Join(out, "cli/llamastack.yaml")), &manifest); err != nil {
+		t.Fatal(err)
+	}
 	if manifest.Kind != "Plugin" || manifest.Spec.Version != version {
 		t.Errorf("the manifest of krew has the kind %q and the version %q", manifest.Kind, manifest.Spec.Version)
 	}
@@ -302,13 +335,17 @@ func checkCLI(t *testing.T, out string) {
 func checkArchive(t *testing.T, archive, arch, fips string) {
 	t.Helper()
 	unpacked, err := gzip.NewReader(bytes.NewReader(read(t, archive)))
-	testutil.Must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	checkProgram(t, extracted(t, unpacked, "kubectl-llamastack"), arch, fips, "version")
 }
 
 func members(t *testing.T, archive string) []string {
 	t.Helper()
 	listed, err := exec.CommandContext(t.Context(), "tar", "-tzf", archive).Output()
-	testutil.Must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return strings.Fields(string(listed))
 }

@@ -15,7 +15,6 @@ import (
 
 	"github.com/google/go-containerregistry/pkg/registry"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/worktree"
 	docs "github.com/llamastack/llama-stack-k8s-operator/test/docs/script"
 )
@@ -61,7 +60,9 @@ func publish(t *testing.T, out string) (d download, public, stranger string) {
 func checkSignatures(t *testing.T, out string) {
 	d, public, stranger := publish(t, out)
 	changed := download{t.TempDir(), d.registry}
-	testutil.Must(t, os.CopyFS(changed.folder, os.DirFS(d.folder)))
+	if err := os.CopyFS(changed.folder, os.DirFS(d.folder)); err != nil {
+		t.Fatal(err)
+	}
 	for _, file := range []string{"checksums.txt", "install.yaml"} {
 		path := filepath.Join(changed.folder, file)
 		write(t, path, append(read(t, path), ' '))
