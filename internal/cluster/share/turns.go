@@ -31,14 +31,17 @@ type turns[T comparable] struct {
 	inUse   map[string]int
 	// next lists the namespaces that have waiting items. The first one that can take a place has the next turn.
 	next []string
-	// slow contains the slow namespaces, and the time at which each of them was slow the last time.
-	slow *lru.Cache
+	// slow contains the slow namespaces, and the time at which each of them was slow the last time. ended contains the
+	// same for work that ended after the last Pop. Only Pop takes places away, so that an item for which Len returns 1
+	// stays: for a worker, a queue without an item is one that shuts down.
+	slow  *lru.Cache
+	ended map[string]time.Time
 }
 
 func newTurns[T comparable](total, each, reserved int, namespace func(T) string) *turns[T] {
 	return &turns[T]{
 		namespace: namespace, total: total, each: each, reserved: reserved,
-		waiting: map[string][]T{}, inUse: map[string]int{}, slow: lru.New(rememberedSlow),
+		waiting: map[string][]T{}, inUse: map[string]int{}, slow: lru.New(rememberedSlow), ended: map[string]time.Time{},
 	}
 }
 
@@ -72,6 +75,10 @@ func (t *turns[T]) Pop() T {
 	t.toEnd(namespace)
 	t.drop(namespace, 0)
 	t.inUse[namespace]++
+	for slow, at := range t.ended {
+		t.slow.Add(slow, at)
+	}
+	clear(t.ended)
 	return item
 }
 
@@ -90,9 +97,12 @@ func (t *turns[T]) release(item T) {
 
 // worked records how long work for a namespace took.
 func (t *turns[T]) worked(namespace string, took time.Duration) {
-	if took >= slowWork {
-		t.slow.Add(namespace, time.Now())
+	if took < slowWork {
+		return
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.ended[namespace] = time.Now()
 }
 
 // mayTake reports whether a namespace can take a place now.

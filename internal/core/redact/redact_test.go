@@ -28,6 +28,7 @@ func TestText(t *testing.T) {
 		"scheme with fields":   {"Authorization: AWS4 Credential=a, Signature=" + canary, "Authorization: <redacted>"},
 		"cookies":              {"Set-Cookie: theme=dark; session=" + canary, "Set-Cookie: <redacted>"},
 		"header in Python":     {`b'Cookie: a=b; c=` + canary + `\r\nHost: x'`, `b'Cookie: <redacted>\r\nHost: x'`},
+		"header after a break": {`b'GET / HTTP/1.1\r\nAuthorization: Token ` + canary + `\r\n'`, `b'GET / HTTP/1.1\r\nAuthorization: <redacted>\r\n'`},
 		"signature in a URL":   {"GET /a?X-Amz-Signature=" + canary + "&x=1", "GET /a?X-Amz-Signature=<redacted>&x=1"},
 		"bearer alone":         {"sent Bearer " + canary, "sent Bearer <redacted>"},
 		"URL":                  {"redis://:" + canary + "@redis:6379/0", "redis://<redacted>@redis:6379/0"},

@@ -20,7 +20,7 @@ var forms = []struct {
 	pattern     *regexp.Regexp
 	replacement string
 }{
-	{regexp.MustCompile(`(?i)\b((?:proxy-)?authorization|(?:set-)?cookie):\s*[^\s"'\\][^"'\\\r\n]*`), "$1: " + Mark},
+	{regexp.MustCompile(`(?i)((?:proxy-)?authorization|(?:set-)?cookie):\s*[^\s"'\\][^"'\\\r\n]*`), "$1: " + Mark},
 	{regexp.MustCompile(`(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{6,}`), "$1 " + Mark},
 	{regexp.MustCompile(`\beyJ[A-Za-z0-9._-]{10,}`), Mark},
 	{regexp.MustCompile(`\bdapi[A-Za-z0-9]{10,}`), Mark},

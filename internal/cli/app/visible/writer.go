@@ -126,11 +126,11 @@ func turns(r rune) bool { return r >= '\u202a' && r <= '\u202e' || r >= '\u2066'
 // terminal or change the direction of the text, with double quotes around the text. A shipped configuration contains
 // U+200B, and with double quotes around it, a configuration in a ConfigMap would be one line.
 func Documents(to io.Writer, documents []byte) error {
-	quoted, err := quoted(documents, turns)
+	text, err := quoted(documents, turns)
 	if err != nil {
 		return err
 	}
-	_, err = Raw(to).Write(shown(quoted, func(r rune) bool { return isControl(r) || turns(r) }))
+	_, err = Raw(to).Write(shown(text, func(r rune) bool { return isControl(r) || turns(r) }))
 	return err
 }
 

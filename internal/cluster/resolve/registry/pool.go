@@ -92,9 +92,7 @@ const (
 )
 
 // limit identifies a limit of concurrent reads: for a registry, or for a registry and a namespace.
-type limit struct {
-	registry, namespace string
-}
+type limit struct{ registry, namespace string }
 
 func namespaceOf(of key) string { return of.stack.Namespace }
 

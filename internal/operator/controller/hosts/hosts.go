@@ -151,14 +151,18 @@ func (h *Hosts) stacksWith(ctx context.Context, host, domain string) ([]*stack, 
 	if host != "" {
 		return found, nil
 	}
-	lacking, err := h.lacking(ctx)
+	lacking, err := h.lacking(ctx, found)
 	return append(found, lacking...), err
 }
 
-// lacking returns the stacks that control an Ingress or an HTTPRoute without a host name. The index does not contain
-// all of them. For example, a user can remove the annotation and the network settings of a paused stack, on which the
+// lacking returns the stacks that control an Ingress or an HTTPRoute without a host name and that the index does not
+// contain. For example, a user can remove the annotation and the network settings of a paused stack, on which the
 // index depends, and the operator then does not change the Ingress.
-func (h *Hosts) lacking(ctx context.Context) ([]*stack, error) {
+func (h *Hosts) lacking(ctx context.Context, indexed []*stack) ([]*stack, error) {
+	known := make(map[types.NamespacedName]bool, len(indexed))
+	for _, one := range indexed {
+		known[client.ObjectKeyFromObject(one)] = true
+	}
 	var ingresses networkingv1.IngressList
 	if err := h.cache.List(ctx, &ingresses, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list cached Ingresses: %w", err)
@@ -173,8 +177,13 @@ func (h *Hosts) lacking(ctx context.Context) ([]*stack, error) {
 		if owner == nil || object.GetName() != name(owner.Name) {
 			return nil
 		}
+		of := types.NamespacedName{Namespace: object.GetNamespace(), Name: owner.Name}
+		if known[of] { // almost all of them, and a read copies the stack
+			return nil
+		}
+		known[of] = true
 		one := &stack{}
-		err := h.cache.Get(ctx, types.NamespacedName{Namespace: object.GetNamespace(), Name: owner.Name}, one)
+		err := h.cache.Get(ctx, of, one)
 		if err == nil {
 			found = append(found, one)
 		}
